@@ -2,7 +2,7 @@
 // needed: ESM alone costs a fifth of a bare start), the renderers, the library with its types, the
 // recipes, the shipped fonts and the JSON Schema of preview.config.json.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
@@ -32,12 +32,14 @@ const common = {
   metafile: true,
 };
 
-rmSync('dist', { recursive: true, force: true });
+// Built aside and put in place at the end, so that what is running meets a whole build.
+const OUT = '.dist-new';
+rmSync(OUT, { recursive: true, force: true });
 const results = [
   await build({
     ...common,
     format: 'cjs',
-    outdir: 'dist',
+    outdir: OUT,
     outExtension: { '.js': '.cjs' },
     entryPoints: {
       preview: 'producer/cli.ts',
@@ -51,22 +53,22 @@ const results = [
   await build({
     ...common,
     format: 'esm',
-    outfile: 'dist/index.js',
+    outfile: `${OUT}/index.js`,
     entryPoints: ['src/index.ts'],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   }),
 ];
-for (const name of ['preview', 'previews']) chmodSync(`dist/${name}.cjs`, 0o755);
+for (const name of ['preview', 'previews']) chmodSync(`${OUT}/${name}.cjs`, 0o755);
 
-cpSync('producer/recipes', 'dist/recipes', { recursive: true });
+cpSync('producer/recipes', `${OUT}/recipes`, { recursive: true });
 
 const fonts = require.resolve('dejavu-fonts-ttf/package.json').replace(/package\.json$/, '');
-mkdirSync('dist/fonts');
+mkdirSync(`${OUT}/fonts`);
 for (const name of ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf', 'DejaVuSansMono.ttf', 'DejaVuSerif.ttf']) {
-  cpSync(join(fonts, 'ttf', name), join('dist/fonts', name));
+  cpSync(join(fonts, 'ttf', name), join(OUT, 'fonts', name));
 }
 const fontLicence = ['LICENSE', 'LICENSE.txt', 'license'].map((name) => join(fonts, name)).find(existsSync);
-if (fontLicence) cpSync(fontLicence, 'dist/fonts/LICENSE');
+if (fontLicence) cpSync(fontLicence, `${OUT}/fonts/LICENSE`);
 
 // The licences of what was bundled travel with the bundles.
 const bundled = new Set();
@@ -82,14 +84,17 @@ const notices = [...bundled].sort().map((name) => {
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
   return `${name} ${v} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`;
 });
-writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices.join(`\n${'-'.repeat(80)}\n\n`));
+writeFileSync(`${OUT}/THIRD-PARTY-NOTICES.txt`, notices.join(`\n${'-'.repeat(80)}\n\n`));
 
 // The schema is made from the zod schema by the built library, so the two cannot drift apart.
-const { configJsonSchema } = await import('./dist/index.js');
-writeFileSync('dist/preview.config.schema.json', `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+const { configJsonSchema } = await import(`./${OUT}/index.js`);
+writeFileSync(`${OUT}/preview.config.schema.json`, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
 
 if (!process.argv.includes('--no-types')) {
   execFileSync(process.execPath, [
-    require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.json', '--noEmit', 'false', '--emitDeclarationOnly',
+    require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.json', '--noEmit', 'false', '--emitDeclarationOnly', '--outDir', `${OUT}/types`,
   ], { stdio: 'inherit' });
 }
+
+rmSync('dist', { recursive: true, force: true });
+renameSync(OUT, 'dist');

@@ -1,0 +1,143 @@
+// `previews inspect [REF]`: a session with its newest steps, or one step or bundle with all that is known of it.
+import { basename, join } from 'node:path';
+import { humanBytes, painter, printJson, say } from '../../src/cli.js';
+import { runCommand, whole } from '../../src/command.js';
+import { PreviewError } from '../../src/errors.js';
+import { numberOf, stepId } from '../../src/layout.js';
+import { asWarnings, inside, readBundle, readHead, readSteps } from '../../src/read.js';
+import { sessionsOf } from '../../src/ref.js';
+import type { Head, Problem, Step } from '../../src/schema.js';
+import { neutralise } from '../../src/text.js';
+import { refCommand, refOf } from '../place.js';
+
+const NEWEST = 20;
+
+interface Options {
+  root?: string;
+  json?: boolean;
+  all?: boolean;
+  from?: number;
+  to?: number;
+}
+
+export function main(argv: string[]): Promise<number> {
+  return runCommand('previews', argv, () =>
+    refCommand('inspect', 'Show a session and its newest steps, or one step or bundle.')
+      .option('--all', 'all steps of the session')
+      .option('--from <n>', 'first step to show', whole)
+      .option('--to <n>', 'last step to show', whole)
+      .action((ref: string | undefined, options: Options) => {
+        const found = refOf(ref, options);
+        if (found.kind === 'step') return inspectStep(found.session, found.index, options);
+        if (found.kind === 'bundle') return inspectBundle(found.bundle, stepOf(found.session, found.bundle), [], options);
+        return inspectSession(found.kind === 'root' ? newestOf(found.root) : found.session, options);
+      }),
+  );
+}
+
+function newestOf(root: string): string {
+  const newest = sessionsOf(root).at(-1);
+  if (newest === undefined) throw new PreviewError('not_found', `no session is recorded in ${root}`, '`preview capture` begins one');
+  return join(root, newest);
+}
+
+function inspectSession(session: string, options: Options): void {
+  const { value: head, raw, problems } = readHead(session);
+  if (head === null) {
+    if (options.json) printJson({ session: raw, steps: [], problems });
+    else {
+      say(`${session} cannot be read.`);
+      sayProblems(problems);
+    }
+    return;
+  }
+  const count = head.trajectory_step_count;
+  const to = options.to ?? count;
+  const from = options.from ?? (options.all ? 1 : Math.max(1, to - NEWEST + 1));
+  const { value: steps, problems: bad } = readSteps(session, head, from, Math.min(to, count));
+  if (options.json) printJson({ session: head, steps, problems: [...problems, ...bad] });
+  else sayText(session, head, steps, [...problems, ...bad]);
+}
+
+function sayText(session: string, head: Head, steps: Step[], problems: Problem[]): void {
+  const paint = painter();
+  const about = [head.status, head.software, head.recipe].filter((word): word is string => Boolean(word)).join(', ');
+  say(`${paint('bold', basename(session))}  ${neutralise(about)}  ${head.trajectory_step_count} steps, ${head.bundle_count} bundles`);
+  if (head.title) say(`  ${neutralise(head.title)}`);
+  if (head.continues) say(`  continues ${neutralise(head.continues)}`);
+  say(`  ${neutralise(session)}`);
+  if (head.recoveries.length > 0) say(paint('dim', `  mended ${head.recoveries.length} times after a crash, the last at ${neutralise(head.recoveries.at(-1)!.at)}`));
+  say('');
+  for (const step of steps) say(rowOf(step));
+  if (steps.length < head.trajectory_step_count) say(paint('dim', '  (others: --all, or --from and --to)'));
+  if (head.current_render_path) say(`\npicture  ${neutralise(join(session, head.current_render_path))}`);
+  sayProblems(problems);
+}
+
+const MARKS = { ok: ['green', '●'], partial: ['yellow', '◐'], error: ['red', '✗'] } as const;
+
+function rowOf(step: Step): string {
+  const paint = painter();
+  const [style, mark] = MARKS[step.status];
+  const ascii = /UTF-?8/i.test(`${process.env['LC_ALL'] || process.env['LC_CTYPE'] || process.env['LANG'] || 'UTF-8'}`) ? mark : step.status;
+  const cached = step.cached ? paint('dim', ' (reused)') : '';
+  const exit = step.signal ? ` ${step.signal}` : step.exit_code ? ` exit ${step.exit_code}` : '';
+  return `${paint(style, ascii)} ${neutralise(step.step_id)}  ${step.published_at.slice(0, 19).replace('T', ' ')}  ${neutralise(step.bundle_id)}${cached}  ${neutralise(step.command ?? step.publish_reason)}${paint('red', exit)}`;
+}
+
+function inspectStep(session: string, index: number, options: Options): void {
+  const { value: head, problems } = readHead(session);
+  if (head === null) return inspectSession(session, options);
+  const { value: steps, problems: bad } = readSteps(session, head, index, index);
+  const step = steps[0];
+  if (!step) {
+    if (bad.length === 0) throw new PreviewError('not_found', `${session} has no ${stepId(index)}; it has ${head.trajectory_step_count} steps`, 'see `previews inspect --all`');
+    if (options.json) printJson({ manifest: null, summary: null, step: null, problems: [...problems, ...bad] });
+    else sayProblems(bad);
+    return;
+  }
+  const bundle = inside(session, step.bundle_dir);
+  const more = [...problems, ...bad];
+  if (bundle === null) more.push({ kind: 'path_leaves', where: step.step_id, detail: 'its bundle lies outside the session' });
+  inspectBundle(bundle, step, more, options);
+}
+
+/** The newest step that shows this bundle, among those that cost little to look at. */
+function stepOf(session: string | null, bundle: string): Step | null {
+  const head = session === null ? null : readHead(session).value;
+  if (session === null || head === null || numberOf(basename(bundle), 'bundle') === null) return null;
+  const { value } = readSteps(session, head, head.trajectory_step_count - 1000);
+  return value.filter((step) => step.bundle_dir === basename(bundle)).at(-1) ?? null;
+}
+
+function inspectBundle(bundle: string | null, step: Step | null, before: Problem[], options: Options): void {
+  const { value, problems: found } = bundle === null ? { value: { manifest: null, summary: null }, problems: [] } : readBundle(bundle);
+  const problems = [...before, ...found];
+  const { manifest, summary } = value;
+  if (options.json) {
+    printJson({ manifest, summary, step, problems });
+    return;
+  }
+  const paint = painter();
+  if (step) say(rowOf(step));
+  if (step?.note) say(`  note: ${neutralise(step.note)}`);
+  if (manifest) {
+    say(`${paint('bold', neutralise(manifest.bundle_id))}  ${neutralise([manifest.status, manifest.software, manifest.recipe].filter(Boolean).join(', '))}  ${neutralise(manifest.created_at)}`);
+  }
+  if (summary) {
+    say(`  ${neutralise(summary.headline)}`);
+    for (const [name, fact] of Object.entries(summary.facts)) say(`  ${neutralise(name)}: ${neutralise(typeof fact === 'string' ? fact : JSON.stringify(fact))}`);
+    for (const warning of asWarnings(summary.warnings)) say(paint('yellow', `  warning: ${neutralise(warning)}`));
+    for (const action of asWarnings(summary.next_actions)) say(`  next: ${neutralise(action)}`);
+  }
+  for (const { role, path, media_type, bytes, width, height, label } of manifest?.artifacts ?? []) {
+    const size = width && height ? `${width} × ${height}  ` : '';
+    say(`  ${neutralise(role).padEnd(13)} ${neutralise(bundle === null ? path : join(bundle, path))}  ${size}${humanBytes(bytes)}  ${paint('dim', neutralise(`${media_type ?? ''} ${label ?? ''}`))}`);
+  }
+  sayProblems(problems);
+}
+
+function sayProblems(problems: Problem[]): void {
+  const paint = painter();
+  for (const { kind, where, detail } of problems) say(paint('red', `problem: ${kind} ${neutralise(where)}: ${neutralise(detail)}`));
+}

@@ -1,0 +1,53 @@
+// `previews verify [REF]`: proves that what was recorded is what is there.
+import { join } from 'node:path';
+import { painter, printJson, progress, say } from '../../src/cli.js';
+import { runCommand, text } from '../../src/command.js';
+import { EXIT } from '../../src/errors.js';
+import { sessionsOf } from '../../src/ref.js';
+import { neutralise } from '../../src/text.js';
+import { type Verdict, verify, verifyBundle, type VerifyOptions } from '../../src/verify.js';
+import { refCommand, refOf } from '../place.js';
+
+export function main(argv: string[]): Promise<number> {
+  return runCommand('previews', argv, (done) =>
+    refCommand('verify', 'Check every step and file of a session against its recorded hashes.')
+      .option('--head <sha256:…>', 'a head hash kept elsewhere: the history must contain it', text)
+      .action((ref: string | undefined, options) => {
+        let state = 'verifying';
+        const finish = progress(() => state);
+        const verdict = verdictOf(ref, options, {
+          head: options.head,
+          onProgress: (at, total) => {
+            state = `verifying bundle ${at + 1} of ${total}`;
+          },
+        });
+        finish();
+        if (options.json) printJson(verdict);
+        else report(verdict);
+        done(verdict.ok ? EXIT.done : EXIT.corrupt);
+      }),
+  );
+}
+
+function verdictOf(ref: string | undefined, options: { root?: string }, how: VerifyOptions): Verdict {
+  const found = refOf(ref, options);
+  if (found.kind === 'bundle') return verifyBundle(found.bundle);
+  if (found.kind !== 'root') return verify(found.session, how);
+  const all: Verdict = { ok: true, steps: 0, bundles: 0, pending: 0, problems: [] };
+  for (const name of sessionsOf(found.root)) {
+    const { ok, steps, bundles, pending, problems } = verify(join(found.root, name), how);
+    all.ok &&= ok;
+    all.steps += steps;
+    all.bundles += bundles;
+    all.pending += pending;
+    all.problems.push(...problems.map((problem) => ({ ...problem, where: `${name}/${problem.where}` })));
+  }
+  return all;
+}
+
+function report({ ok, steps, bundles, pending, problems }: Verdict): void {
+  const paint = painter();
+  const counts = `${steps} steps, ${bundles} bundles${pending ? ', the last line is still to be written (not a problem)' : ''}`;
+  say(ok ? `${paint('green', 'whole')}  ${counts}` : `${paint('red', 'altered or damaged')}  ${counts}, ${problems.length} problems`);
+  for (const { kind, where, detail } of problems) say(`  ${paint('bold', kind)}  ${neutralise(where)}: ${neutralise(detail)}`);
+}

@@ -1,0 +1,55 @@
+// `preview capture`: records the state of the project as one step.
+import { progress } from '../../src/cli.js';
+import { command, instant, runCommand, seconds, text, whole, withPlace } from '../../src/command.js';
+import { shellQuote } from '../../src/text.js';
+import { capture } from '../capture.js';
+import { interruptible } from '../interrupt.js';
+import { reportCapture } from '../report.js';
+
+export function main(argv: string[]): Promise<number> {
+  return runCommand('preview', argv, (done) => {
+    const made = command('preview capture', 'Render the project as it is now and record it as one step.');
+    withPlace(made)
+      .usage('[options]')
+      .option('--recipe <name>', 'how to render (see `preview recipes`; default: the config\'s, or what fits the files)', text)
+      .option('--command <text>', 'the command this step shows the outcome of', text)
+      .option('--started-at <time>', 'when that command began', instant)
+      .option('--exit-code <n>', 'how it ended', whole)
+      .option('--label <text>', 'a short name for the step', text)
+      .option('--stage <text>', 'the same as --label', text)
+      .option('--note <text>', 'a remark kept with the step', text)
+      .option('--force', 'render although nothing changed')
+      .option('--lock-timeout <seconds>', 'how long to wait for the session (default: 10)', seconds)
+      .option('--json', 'print one JSON document')
+      .action(async (options) => {
+        let phase = 'starting';
+        const finish = progress(() => phase);
+        try {
+          const result = await interruptible((signal) =>
+            capture({
+              root: options.root,
+              session: options.session,
+              recipe: options.recipe,
+              command: options.command,
+              own_command: shellQuote(['preview', 'capture', ...argv]),
+              started_at: options.startedAt,
+              exit_code: options.exitCode,
+              label: options.label ?? options.stage,
+              note: options.note,
+              force: options.force,
+              lock_timeout_ms: options.lockTimeout === undefined ? undefined : options.lockTimeout * 1000,
+              signal,
+              onPhase: (now) => {
+                phase = now;
+              },
+            }),
+          );
+          finish();
+          done(reportCapture(result, options.json === true));
+        } finally {
+          finish();
+        }
+      });
+    return made;
+  });
+}

@@ -1,0 +1,43 @@
+// `preview init`: looks at what is there and writes a small preview.config.json. Never asks, never overwrites.
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { printJson, say } from '../../src/cli.js';
+import { command, runCommand, text } from '../../src/command.js';
+import { createFile } from '../../src/disk.js';
+import { errnoOf, PreviewError } from '../../src/errors.js';
+import { CONFIG_NAME, findProject, findRoot, ROOT_NAME } from '../../src/layout.js';
+import { makeRoot } from '../../src/session.js';
+import { DIST } from '../config.js';
+import { configFor, detect } from '../detect.js';
+
+const SCHEMA = 'preview.config.schema.json';
+
+export function main(argv: string[]): Promise<number> {
+  return runCommand('preview', argv, () =>
+    command('preview init', 'Look at this project and write a small preview.config.json for it.')
+      .usage('[options]')
+      .option('--root <dir>', 'preview root (default: $PREVIEW_ROOT, or .preview of this project)', text)
+      .option('--json', 'print one JSON document')
+      .action(async (options) => {
+        const project = findProject(process.cwd());
+        const root = findRoot({ cwd: process.cwd(), env: process.env, root: options.root });
+        const file = join(project, CONFIG_NAME);
+        const detected = await detect(project, root);
+        const config = configFor(detected, `./${ROOT_NAME}/${SCHEMA}`);
+        try {
+          createFile(file, `${JSON.stringify(config, null, 2)}\n`, true);
+        } catch (error) {
+          if (errnoOf(error) !== 'EEXIST') throw error;
+          throw new PreviewError('usage', `${file} is there already and stays as it is`, 'edit it, or move it away first');
+        }
+        makeRoot(root);
+        copyFileSync(join(DIST, SCHEMA), join(root, SCHEMA));
+        if (options.json) {
+          printJson({ config_path: file, recipe: config.default_recipe, uses: detected.recipe, found: detected.found });
+          return;
+        }
+        say(`Wrote ${file}: found ${detected.found}.`);
+        say('Next: `preview capture` records what it looks like now.');
+      }),
+  );
+}

@@ -1,0 +1,47 @@
+// `preview latest`: the current bundle, and whether the sources have changed since.
+import { join } from 'node:path';
+import { painter, printJson, say } from '../../src/cli.js';
+import { command, runCommand, withPlace } from '../../src/command.js';
+import { PreviewError } from '../../src/errors.js';
+import { fingerprintSources } from '../../src/fingerprint.js';
+import { CACHE_NAME, findRoot, findSession } from '../../src/layout.js';
+import { readHead } from '../../src/read.js';
+import type { Head } from '../../src/schema.js';
+import { chooseRecipe, currentResult } from '../capture.js';
+import { loadProject } from '../config.js';
+import { reportCapture } from '../report.js';
+
+export function main(argv: string[]): Promise<number> {
+  return runCommand('preview', argv, () => {
+    const made = command('preview latest', 'Show the current bundle and whether the sources have changed since.');
+    return withPlace(made)
+      .usage('[options]')
+      .option('--json', 'print one JSON document')
+      .action(async (options) => {
+        const place = { cwd: process.cwd(), env: process.env, root: options.root, session: options.session };
+        const root = findRoot(place);
+        const dir = findSession(place, root);
+        const reading = dir === null ? null : readHead(dir);
+        if (dir === null || reading?.problems[0]?.kind === 'missing') throw new PreviewError('not_found', `no session is recorded in ${root}`, '`preview capture` begins one');
+        if (!reading?.value) throw new PreviewError('session_damaged', `${dir}: session.json: ${reading?.problems[0]?.detail}`, 'see `previews verify`');
+        const head = reading.value;
+        if (!head.current_bundle_id) throw new PreviewError('not_found', `${dir} has no step yet`, '`preview capture` records one');
+        const result = { ...currentResult(dir, head), stale: await isStale(head, root) };
+        if (options.json) {
+          printJson(result);
+          return;
+        }
+        reportCapture(result, false);
+        say(result.stale ? painter()('yellow', '  stale    the sources have changed since') : '  fresh    the sources are as they were');
+      });
+  });
+}
+
+/** Compares the sources as they are with what the current step was made from. */
+async function isStale(head: Head, root: string): Promise<boolean> {
+  const project = loadProject(process.cwd());
+  const recipe = await chooseRecipe(project, head.recipe ?? undefined, root);
+  const sources = await fingerprintSources(project.dir, { sources: recipe.sources, exclude: recipe.exclude, previewRoot: root, cacheDir: join(root, CACHE_NAME) });
+  const current = head.history.find((step) => step.step_id === head.current_step_id) ?? head.latest_step;
+  return sources.fingerprint !== current?.['source_fingerprint'];
+}

@@ -1,0 +1,47 @@
+// `preview recipes`: what can be rendered here, and what each recipe needs.
+import { painter, printJson, say } from '../../src/cli.js';
+import { command, runCommand } from '../../src/command.js';
+import { builtinNames, findRecipe, loadProject, type NamedRecipe } from '../config.js';
+import { findProgram } from '../tools.js';
+
+interface Row {
+  name: string;
+  description: string;
+  emits: string[];
+  needs: string[];
+  available: boolean;
+}
+
+function rowOf(recipe: NamedRecipe, project: string): Row {
+  const programs = [...new Set([...(recipe.needs ?? []).map((need) => need.program), ...(recipe.run ?? []).map((argv) => argv[0]!)])].filter((name) => name !== '{node}');
+  return {
+    name: recipe.name,
+    description: recipe.description ?? '',
+    emits: [...new Set((recipe.artifacts ?? []).map((rule) => rule.role))],
+    needs: programs,
+    available: programs.every((program) => findProgram(program, project) !== null),
+  };
+}
+
+export function main(argv: string[]): Promise<number> {
+  return runCommand('preview', argv, () =>
+    command('preview recipes', 'List the recipes of this project and those built in.')
+      .usage('[options]')
+      .option('--json', 'print one JSON document')
+      .action((options) => {
+        const { dir, config } = loadProject(process.cwd());
+        const names = [...new Set([...Object.keys(config?.recipes ?? {}), ...builtinNames()])];
+        const recipes = names.map((name) => rowOf(findRecipe(name, config), dir));
+        if (options.json) {
+          printJson({ recipes });
+          return;
+        }
+        const paint = painter();
+        const width = Math.max(...recipes.map(({ name }) => name.length));
+        for (const { name, description, needs, available } of recipes) {
+          const own = config?.recipes?.[name] ? ' (this project\'s)' : '';
+          say(`${paint('bold', name.padEnd(width))}  ${description}${paint('dim', own)}${available ? '' : paint('yellow', `  needs ${needs.join(', ')}`)}`);
+        }
+      }),
+  );
+}

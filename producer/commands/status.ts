@@ -1,0 +1,92 @@
+// `preview live status`: one small file read. Asked many times a minute, so it parses its few options itself and
+// loads neither commander nor a schema.
+import { fail, painter, printJson, say } from '../../src/cli.js';
+import { PreviewError } from '../../src/errors.js';
+import { isObject } from '../../src/json.js';
+import { findRoot, findSession, type Place } from '../../src/layout.js';
+import { fullStatus, readStatus, type Status } from '../../src/status.js';
+import { neutralise } from '../../src/text.js';
+
+const USAGE = `Usage: preview live status [options]
+
+Say what is recorded and what is current, from one small file.
+
+Options:
+  --root <dir>          preview root (default: $PREVIEW_ROOT, or .preview of this project)
+  --session <name|dir>  session (default: $PREVIEW_SESSION, or the current one)
+  --json                one JSON document of at most 1,024 bytes
+  --full                with --json: the whole head
+  -h, --help            show this
+`;
+
+export function main(argv: string[]): number {
+  const json = argv.includes('--json');
+  try {
+    const options = parse(argv.slice(1));
+    if (options === null) {
+      say(USAGE.trimEnd());
+      return 0;
+    }
+    const place: Place = { cwd: cwd(), env: process.env, ...options };
+    const dir = findSession(place, findRoot(place));
+    return show(readStatus(dir), dir, options);
+  } catch (error) {
+    return fail(error, { json, program: 'preview' });
+  }
+}
+
+interface Options {
+  root?: string;
+  session?: string;
+  json: boolean;
+  full: boolean;
+}
+
+/** The options, or null where help was asked for. */
+function parse(args: string[]): Options | null {
+  const options: Options = { json: false, full: false };
+  for (let n = 0; n < args.length; n++) {
+    const [name, inline] = args[n]!.split(/=(.*)/s, 2) as [string, string | undefined];
+    if (name === '--json' || name === '--full') options[name.slice(2) as 'json' | 'full'] = true;
+    else if (name === '--root' || name === '--session') {
+      const value = inline ?? args[++n];
+      if (value === undefined || value === '--') throw new PreviewError('usage', `${name} needs a value`, 'see preview live status --help');
+      options[name.slice(2) as 'root' | 'session'] = value;
+    } else if (name === '--help' || name === '-h') return null;
+    else throw new PreviewError('usage', `unknown option ${JSON.stringify(args[n])}`, 'see preview live status --help');
+  }
+  return options;
+}
+
+/** The working directory, which may be gone. */
+function cwd(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new PreviewError('io', 'the working directory no longer exists', 'change to a folder that does', { cause: error });
+  }
+}
+
+/** Prints a status in the form asked for; damage ends with exit 6. */
+export function show({ document, head, problem }: Status, dir: string | null, { json, full }: { json: boolean; full: boolean }): number {
+  if (document === null) {
+    throw new PreviewError('session_damaged', `${dir}: session.json: ${problem}`, 'see `previews verify`; the next capture begins a new session, `preview repair` mends this one');
+  }
+  if (json) printJson(full && head && dir ? fullStatus(dir, head) : document);
+  else for (const line of lines(document)) say(line);
+  return 0;
+}
+
+function lines(document: Record<string, unknown>): string[] {
+  const summary = document['trajectory_summary'];
+  if (!isObject(summary)) return ['Nothing is recorded here yet. `preview capture` begins a session.'];
+  const paint = painter();
+  const latest = isObject(summary['latest']) ? summary['latest'] : null;
+  const said = (value: unknown) => neutralise(String(value ?? '–'));
+  const total = Number(summary['total_commands']);
+  return [
+    `${paint('bold', said(document['status']))}  ${total} ${total === 1 ? 'step' : 'steps'}  ${said(document['session_dir'])}`,
+    ...(latest ? [`  latest   ${said(document['step'])}  ${said(latest['bundle'])}  ${said(document['reason'])}  ${said(latest['timestamp'])}`, `  command  ${said(latest['command'])}`] : []),
+    ...(document['render'] ? [`  picture  ${said(document['session_dir'])}/${said(document['render'])}`] : []),
+  ];
+}

@@ -1,0 +1,136 @@
+// Running one renderer command: its own process group, a time limit, bounded output, and nothing left running.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { errnoOf } from '../src/errors.js';
+
+export interface Outcome {
+  exit_code: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+  timed_out: boolean;
+  /** True when the program could not be started at all; `stderr` says why. */
+  missing: boolean;
+  duration_ms: number;
+}
+
+export interface RunOptions {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  timeout_ms: number;
+  signal?: AbortSignal | undefined;
+  /** Bytes kept of each stream, half from its start and half from its end. */
+  keep_bytes?: number;
+}
+
+/** Between asking a group to end and killing it, and between a child's end and giving up on its pipes. */
+const GRACE_MS = 500;
+/** In the environment of a renderer and all it starts, by which those that left its group are found. */
+const MARK = 'PREVIEW_RENDER_ID';
+
+/** Runs argv without a shell. Never throws for what the command does; an abort ends it and its descendants. */
+export function runCommand(argv: readonly string[], options: RunOptions): Promise<Outcome> {
+  const mark = randomBytes(8).toString('hex');
+  const began = performance.now();
+  const keep = options.keep_bytes ?? 512 * 1024;
+  const out = keeper(keep);
+  const err = keeper(keep);
+  return new Promise((resolve) => {
+    const child = spawn(argv[0]!, argv.slice(1), {
+      cwd: options.cwd,
+      env: { ...options.env, [MARK]: mark },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let timed_out = false;
+    let killer: NodeJS.Timeout | undefined;
+    const end = (signal: NodeJS.Signals) => killGroup(child.pid, signal);
+    const stop = () => {
+      end('SIGTERM');
+      killer ??= setTimeout(() => end('SIGKILL'), GRACE_MS);
+    };
+    const timer = setTimeout(() => {
+      timed_out = true;
+      stop();
+    }, options.timeout_ms);
+    options.signal?.addEventListener('abort', stop, { once: true });
+    const finish = (result: Pick<Outcome, 'exit_code' | 'signal' | 'missing'>, note = '') => {
+      clearTimeout(timer);
+      clearTimeout(killer);
+      options.signal?.removeEventListener('abort', stop);
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      resolve({ ...result, stdout: out.text(), stderr: err.text() + note, timed_out, duration_ms: performance.now() - began });
+    };
+    child.stdout.on('data', out.take);
+    child.stderr.on('data', err.take);
+    child.on('error', (error) => {
+      if (child.pid === undefined) finish({ exit_code: null, signal: null, missing: true }, `${argv[0]}: ${errnoOf(error) ?? error.message}`);
+    });
+    child.on('exit', (exit_code, signal) => {
+      // Whatever it left behind has no one to work for now. What holds the pipes open is waited for no longer than a grace.
+      end('SIGKILL');
+      killMarked(mark);
+      const giveUp = setTimeout(() => finish({ exit_code, signal, missing: false }), GRACE_MS);
+      child.on('close', () => {
+        clearTimeout(giveUp);
+        finish({ exit_code, signal, missing: false });
+      });
+    });
+  });
+}
+
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // ESRCH: nothing of the group is left. EPERM: what is left is no longer ours to kill.
+    if (!['ESRCH', 'EPERM'].includes(errnoOf(error) ?? '')) throw error;
+  }
+}
+
+/** Ends what left the group (setsid) by the mark in its environment. Only Linux tells; elsewhere the group must do. */
+function killMarked(mark: string): void {
+  if (process.platform !== 'linux') return;
+  const wanted = `${MARK}=${mark}`;
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      if (readFileSync(`/proc/${name}/environ`, 'latin1').includes(wanted)) process.kill(Number(name), 'SIGKILL');
+    } catch {
+      // Gone meanwhile, or another user's: not ours either way.
+    }
+  }
+}
+
+/** Keeps the first and the last half of `limit` bytes of a stream, and counts what is between. */
+function keeper(limit: number) {
+  const head: Buffer[] = [];
+  let headBytes = 0;
+  let tail: Buffer[] = [];
+  let tailBytes = 0;
+  let dropped = 0;
+  const half = limit / 2;
+  return {
+    take(piece: Buffer) {
+      const room = Math.min(piece.length, Math.max(0, half - headBytes));
+      if (room > 0) head.push(piece.subarray(0, room));
+      headBytes += room;
+      if (room < piece.length) tail.push(piece.subarray(room));
+      tailBytes += piece.length - room;
+      if (tailBytes > limit) {
+        const all = Buffer.concat(tail);
+        dropped += all.length - half;
+        tail = [all.subarray(all.length - half)];
+        tailBytes = half;
+      }
+    },
+    /** As UTF-8; what is none becomes U+FFFD. */
+    text(): string {
+      const between = dropped > 0 ? `\n… ${dropped} bytes left out …\n` : '';
+      return Buffer.concat(head).toString('utf8') + between + Buffer.concat(tail).toString('utf8');
+    },
+  };
+}

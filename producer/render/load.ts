@@ -1,0 +1,77 @@
+// Loads a picture file of any kind resvg reads, by wrapping it in an SVG. Its size is read before a
+// pixel is decoded.
+import { imageSize } from 'image-size';
+import { FONT_FOLDER, systemFonts } from './arguments.js';
+import { drawSvg, heroLongest, naturalSize } from './draw.js';
+import { IMAGE_PIXELS } from './embedded.js';
+import { openFonts } from './fonts.js';
+import { coverageOf, type Picture } from './picture.js';
+import { prepareSvg } from './prepare.js';
+import { readCapped, svgText } from './source.js';
+import { unreadable } from './xml.js';
+
+const FILE_BYTES = 64 * 1024 * 1024;
+/** resvg makes a picture smaller roughly, `shrink` well but slowly: resvg goes as far as twice the size. */
+const SPARE = 2;
+
+const MEDIA: Record<string, string> = { png: 'image/png', jpg: 'image/jpeg', gif: 'image/gif' };
+
+/** How each EXIF orientation turns a picture of w × h, as an SVG transform (CIPA DC-008, 4.6.5). */
+const TURNS: Record<number, (w: number, h: number) => string> = {
+  2: (w) => `-1 0 0 1 ${w} 0`,
+  3: (w, h) => `-1 0 0 -1 ${w} ${h}`,
+  4: (_, h) => `1 0 0 -1 0 ${h}`,
+  5: () => '0 1 1 0 0 0',
+  6: (_, h) => `0 1 -1 0 ${h} 0`,
+  7: (w, h) => `0 -1 -1 0 ${h} ${w}`,
+  8: (w) => `0 -1 1 0 0 ${w}`,
+};
+
+/** A picture upright, with the size it has by its own word; `picture` may be smaller than that. */
+export type Loaded = { width: number; height: number; picture: Picture };
+
+/** Throws an `Unreadable`, with `width` and `height` where those are known. `size` is what is wanted of it. */
+export function loadPicture(path: string, size: number): Loaded {
+  const bytes = readCapped(path, FILE_BYTES);
+  if (isSvg(bytes)) return loadSvg(bytes, size);
+  let found: ReturnType<typeof imageSize>;
+  try {
+    found = imageSize(bytes);
+  } catch {
+    // TypeError: no kind of picture that image-size knows, or a damaged one.
+    throw unreadable(bytes.length === 0 ? 'the file is empty' : 'it is no picture that can be read');
+  }
+  const turn = TURNS[found.orientation ?? 1];
+  const turned = (found.orientation ?? 1) >= 5;
+  const [width, height] = turned ? [found.height, found.width] : [found.width, found.height];
+  const refuse = (reason: string) => ({ ...unreadable(reason), width, height });
+  const media = MEDIA[found.type ?? ''];
+  if (!media)
+    throw refuse(found.type === 'svg' ? 'it is not XML' : `resvg does not read ${found.type?.toUpperCase()}`);
+  if (!(width > 0 && height > 0)) throw refuse('its width or height is zero');
+  if (width * height > IMAGE_PIXELS)
+    throw refuse(`${width} × ${height} is more than the ${IMAGE_PIXELS / 1e6} megapixels that are decoded`);
+  const matrix = turn ? ` transform="matrix(${turn(found.width, found.height)})"` : '';
+  const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><image width="${found.width}" height="${found.height}"${matrix} href="data:${media};base64,${bytes.toString('base64')}"/></svg>`;
+  const picture = drawSvg(
+    { text, fontFiles: [] },
+    { width, height },
+    Math.min(SPARE * size, Math.max(width, height)),
+  );
+  // resvg leaves out, silently, a picture that it cannot decode.
+  if (coverageOf(picture).empty) throw refuse('it is damaged, or wholly transparent');
+  return { width, height, picture };
+}
+
+function loadSvg(bytes: Buffer, size: number): Loaded {
+  const svg = prepareSvg(svgText(bytes), openFonts(FONT_FOLDER, { system: systemFonts() }));
+  const { width, height } = naturalSize(svg);
+  const picture = drawSvg(svg, { width, height }, heroLongest({ width, height }, size));
+  return { width: Math.round(width), height: Math.round(height), picture };
+}
+
+/** By content: a gzip or the first tag of XML. image-size would want a size in the SVG itself. */
+function isSvg(bytes: Buffer): boolean {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return true;
+  return /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\0?\s*\0?</.test(bytes.subarray(0, 64).toString('latin1'));
+}

@@ -1,0 +1,60 @@
+// How many elements an SVG has once every <use> is followed. A few lines of nested <use> make a
+// billion, and each costs resvg some kilobytes.
+
+/** The most elements that are drawn, about 1 GB in resvg. */
+export const ELEMENTS = 250_000;
+
+export type Weight = {
+  open(id: string | undefined, uses: string | undefined): void;
+  close(): void;
+  /** Counts elements that an embedded document adds to the open one. */
+  more(elements: number): void;
+  /** The number of elements drawn, or Infinity where it is more than `ELEMENTS`. */
+  total(): number;
+};
+
+/** Counts as a document is walked. `uses` is the id that a <use> names. */
+export function weigh(): Weight {
+  let count = 0;
+  const stack: { id: string | undefined; count: number; uses: number }[] = [];
+  const uses: string[] = [];
+  const ranges = new Map<string, { own: number; from: number; to: number }>();
+  return {
+    open(id, used) {
+      stack.push({ id, count, uses: uses.length });
+      count++;
+      if (used !== undefined) uses.push(used);
+    },
+    close() {
+      const top = stack.pop();
+      if (top?.id === undefined || ranges.has(top.id)) return;
+      ranges.set(top.id, { own: count - top.count, from: top.uses, to: uses.length });
+    },
+    more(elements) {
+      count += elements;
+    },
+    total() {
+      const known = new Map<string, number>();
+      let work = 0;
+      const sum = (own: number, from: number, to: number, depth: number): number => {
+        let total = own;
+        for (let at = from; at < to && total <= ELEMENTS; at++) {
+          if (depth > 200 || ++work > 20 * ELEMENTS) return Number.POSITIVE_INFINITY;
+          total += weightOf(uses[at]!, depth + 1);
+        }
+        return total > ELEMENTS ? Number.POSITIVE_INFINITY : total;
+      };
+      const weightOf = (id: string, depth: number): number => {
+        const seen = known.get(id);
+        if (seen !== undefined) return seen;
+        const range = ranges.get(id);
+        // Nothing while it is being counted: resvg does not draw a <use> of itself.
+        known.set(id, 0);
+        const total = range ? sum(range.own, range.from, range.to, depth) : 0;
+        known.set(id, total);
+        return total;
+      };
+      return sum(count, 0, uses.length, 0);
+    },
+  };
+}

@@ -1,0 +1,281 @@
+// A bundle before it is published: files gathered and hashed in a staging folder whose name tells its
+// owner, made durable, and without write bits. Giving it a number is commit.ts's business (I1).
+import { chmodSync, copyFileSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { createFile, exists, fillFile, makeDir, syncPath } from './disk.js';
+import { errnoOf } from './errors.js';
+import { hashFile, sha256 } from './hash.js';
+import { MANIFEST_NAME, SUMMARY_NAME } from './layout.js';
+import { makeWork } from './lock.js';
+import { detectMedia } from './media.js';
+import { currentOwner, ownerName } from './owner.js';
+import type { Artifact, Manifest, SourceFile, Summary } from './schema.js';
+import { cutText, jsonBytes, utf8Bytes, wellFormed } from './text.js';
+import { BUNDLE_PROTOCOL, LIMITS, PACKAGE_VERSION } from './version.js';
+
+export interface Stage {
+  dir: string;
+  /** Where a renderer leaves its files. */
+  out: string;
+  /** What becomes `bundle_NNN`. */
+  bundle: string;
+  artifacts: Artifact[];
+}
+
+/** Makes a staging folder in the session's `.work`. */
+export function openStage(session: string): Stage {
+  const dir = join(makeWork(session), `stage-${ownerName(currentOwner())}`);
+  const stage = { dir, out: join(dir, 'out'), bundle: join(dir, 'bundle'), artifacts: [] };
+  makeDir(stage.out);
+  makeDir(stage.bundle);
+  return stage;
+}
+
+/** Empties the stage for another try. */
+export function resetStage(stage: Stage): void {
+  closeStage(stage);
+  stage.artifacts.length = 0;
+  makeDir(stage.out);
+  makeDir(stage.bundle);
+}
+
+/** Removes what is left of a staging folder. What cannot be removed is swept when this process is gone. */
+export function closeStage(stage: Stage): void {
+  rmSync(stage.dir, { recursive: true, force: true });
+}
+
+export interface ArtifactInput {
+  /** A file to copy, or (with `move`) to take over; or the content itself. */
+  file?: string;
+  move?: boolean;
+  content?: string | Uint8Array;
+  role: string;
+  /** The true name, from which a portable file name is made. */
+  name?: string;
+  label?: string;
+  kind?: string;
+  media_type?: string;
+  view?: string;
+  duration_s?: number;
+}
+
+/**
+ * Adds a file to the bundle: the first hero as `render.<ext>`, the first thumb as `thumb.<ext>`, all else under
+ * `artifacts/`. Throws system errors; a symlink, a folder or a device is refused, for no path leaves the session (I9).
+ */
+export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
+  const source = input.file;
+  const name = input.name ?? (source ? basename(source) : input.role);
+  const incoming = join(stage.dir, 'incoming');
+  if (source === undefined) createFile(incoming, input.content ?? '', false);
+  else {
+    if (!lstatSync(source).isFile()) throw new TypeError(`${name} is no regular file`);
+    if (input.move) moveFile(source, incoming);
+    else copyFileSync(source, incoming);
+    chmodSync(incoming, 0o600);
+  }
+  const media = detectMedia(incoming, name);
+  const path = placeFor(stage, input.role, name, media.ext);
+  const target = join(stage.bundle, path);
+  makeDir(dirname(target));
+  renameSync(incoming, target);
+  const { sha256: hash, bytes } = hashFile(target);
+  withoutWriteBits(target);
+  syncPath(target);
+  const sameRole = stage.artifacts.filter((other) => other.role === input.role).length;
+  const artifact: Artifact = {
+    artifact_id: sameRole === 0 ? input.role : `${input.role}-${sameRole + 1}`,
+    role: input.role,
+    kind: input.kind ?? media.kind,
+    label: wellFormed(input.label ?? name).slice(0, LIMITS.label),
+    media_type: input.media_type ?? media.media_type,
+    path,
+    bytes,
+    sha256: hash,
+    ...(media.width ? { width: media.width, height: media.height } : {}),
+    ...(input.view ? { view: input.view } : {}),
+    ...(input.duration_s === undefined ? {} : { duration_s: input.duration_s }),
+  };
+  stage.artifacts.push(artifact);
+  return artifact;
+}
+
+/** Takes a file over, by copy where it lies on another device. */
+function moveFile(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (errnoOf(error) !== 'EXDEV') throw error;
+    copyFileSync(from, to);
+    rmSync(from, { force: true });
+  }
+}
+
+/** A mount that has no modes only loses the protection, not the record. */
+function withoutWriteBits(path: string): void {
+  try {
+    chmodSync(path, 0o400);
+  } catch (error) {
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error) ?? '')) throw error;
+  }
+}
+
+/** The artifact's path in the bundle: portable on every system, unique without regard to case. */
+function placeFor(stage: Stage, role: string, name: string, ext: string): string {
+  const taken = new Set(stage.artifacts.map((artifact) => artifact.path.toLowerCase()));
+  const first = role === 'hero' ? `render.${ext}` : role === 'thumb' ? `thumb.${ext}` : null;
+  if (first && !taken.has(first)) return first;
+  const stem = portableName(name);
+  for (let n = 1; ; n++) {
+    const path = `artifacts/${stem}${n === 1 ? '' : `-${n}`}.${ext}`;
+    if (!taken.has(path.toLowerCase())) return path;
+  }
+}
+
+/** A file name without its extension that every system can hold: `a:b.txt` → `a_b`, `aux` → `aux_`, at most 60 characters. */
+export function portableName(name: string): string {
+  const plain = basename(name, extname(name)).normalize('NFKD').replace(/[^\w-]+/g, '_').replace(/^[_.-]+|_+$/g, '').slice(0, 60);
+  if (plain === '') return 'file';
+  return /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(plain) ? `${plain}_` : plain;
+}
+
+/** What a manifest says beyond the artifacts and the number it will get. */
+export interface BundleFields {
+  bundle_kind?: 'capture' | 'diff';
+  command: string | null;
+  software?: string | null;
+  recipe?: string | null;
+  status: 'ok' | 'partial' | 'error';
+  cache_key?: string | null;
+  source_fingerprint?: string | null;
+  generator?: Record<string, unknown>;
+  source?: { project_name?: string; project_path?: string; project_fingerprint?: string; files?: SourceFile[]; [key: string]: unknown };
+  headline: string;
+  facts?: Record<string, unknown>;
+  warnings?: string[];
+  next_actions?: string[];
+  context?: Record<string, unknown>;
+  metrics?: Record<string, unknown>;
+  labels?: string[];
+  source_bundles?: string[];
+}
+
+/** A staged bundle that lacks nothing but its number. */
+export interface Sealed {
+  stage: Stage;
+  fields: BundleFields;
+  manifest: Omit<Manifest, 'bundle_id'>;
+  /** Path of the hero inside the bundle, or null. */
+  render: string | null;
+  warnings: string[];
+  total_bytes: number;
+}
+
+/**
+ * Writes summary.json and makes everything but the manifest durable. The manifest's name exists already, empty, so
+ * that its entry in the folder is durable too and costs no further fsync under the lock.
+ */
+export function sealStage(stage: Stage, fields: BundleFields): Sealed {
+  const total = stage.artifacts.reduce((sum, artifact) => sum + artifact.bytes, 0);
+  const warnings = [...(fields.warnings ?? [])];
+  if (total > LIMITS.bundle) warnings.push(`bundle_large: the bundle holds ${mb(total)}, over the ${mb(LIMITS.bundle)} that stay cheap to keep and show`);
+  const summary = fitSummary({
+    command: fields.command,
+    headline: fields.headline,
+    facts: fields.facts ?? {},
+    warnings,
+    next_actions: fields.next_actions ?? [],
+  });
+  const summaryText = `${JSON.stringify(summary, null, 2)}\n`;
+  write(stage, SUMMARY_NAME, summaryText);
+  const source = fields.source ? sourceOf(stage, fields.source) : undefined;
+  const manifest: Omit<Manifest, 'bundle_id'> = {
+    protocol_version: BUNDLE_PROTOCOL,
+    bundle_kind: fields.bundle_kind ?? 'capture',
+    command: fields.command === null ? null : cutText(fields.command, LIMITS.command),
+    software: fields.software ?? null,
+    recipe: fields.recipe ?? null,
+    status: fields.status,
+    created_at: new Date().toISOString(),
+    cache_key: fields.cache_key ?? null,
+    source_fingerprint: fields.source_fingerprint ?? null,
+    generator: { entry_point: 'preview', version: PACKAGE_VERSION, ...fields.generator },
+    ...(source ? { source } : {}),
+    summary_path: SUMMARY_NAME,
+    summary_sha256: sha256(summaryText),
+    artifacts: stage.artifacts,
+    ...(warnings.length ? { warnings } : {}),
+    ...(fields.context ? { context: fields.context } : {}),
+    ...(fields.metrics ? { metrics: fields.metrics } : {}),
+    ...(fields.labels ? { labels: fields.labels } : {}),
+    ...(fields.source_bundles ? { source_bundles: fields.source_bundles } : {}),
+  };
+  const manifestPath = join(stage.bundle, MANIFEST_NAME);
+  if (!exists(manifestPath)) createFile(manifestPath, '', false);
+  if (exists(join(stage.bundle, 'artifacts'))) syncPath(join(stage.bundle, 'artifacts'));
+  syncPath(stage.bundle);
+  const render = stage.artifacts.find((artifact) => artifact.role === 'hero')?.path ?? null;
+  return { stage, fields, manifest, render, warnings, total_bytes: total };
+}
+
+function write(stage: Stage, name: string, content: string): void {
+  const path = join(stage.bundle, name);
+  createFile(path, content, true);
+  withoutWriteBits(path);
+}
+
+/** The list of source files goes into a file of its own beyond 200 (protocol, section 6). */
+function sourceOf(stage: Stage, source: NonNullable<BundleFields['source']>) {
+  if (!source.files || source.files.length <= LIMITS.manifestFiles) return source;
+  const { files, ...rest } = source;
+  const artifact = addArtifact(stage, {
+    content: `${JSON.stringify(files)}\n`, role: 'pipeline-json', name: 'source-files.json', label: 'Source files',
+  });
+  return { ...rest, files_path: artifact.path, files_sha256: artifact.sha256 ?? null, files_count: files.length };
+}
+
+/** Writes the manifest of the given number into the stage; its hash is what the step will name. Fsyncs once. */
+export function writeManifest(sealed: Sealed, bundle_id: string): string {
+  const { protocol_version, ...rest } = sealed.manifest;
+  const text = `${JSON.stringify({ protocol_version, bundle_id, ...rest }, null, 2)}\n`;
+  const path = join(sealed.stage.bundle, MANIFEST_NAME);
+  rewrite(path, text);
+  withoutWriteBits(path);
+  return sha256(text);
+}
+
+/** Fills the empty file that `sealStage` made; after a lost lock the file of the first try is replaced. */
+function rewrite(path: string, text: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.size !== 0) {
+    rmSync(path, { force: true });
+    createFile(path, text, true);
+    syncPath(dirname(path));
+    return;
+  }
+  fillFile(path, text);
+}
+
+/** Cuts what is longest until the summary fits its 4 KB. */
+export function fitSummary(summary: Summary): Summary {
+  const size = (value: Summary) => utf8Bytes(JSON.stringify(value, null, 2)) + 1;
+  let cut: Summary = {
+    ...summary,
+    command: summary.command == null ? null : cutText(summary.command, 1024, jsonBytes),
+    headline: cutText(summary.headline, 300, jsonBytes),
+    warnings: summary.warnings.map((warning) => cutText(warning, 400, jsonBytes)),
+    next_actions: summary.next_actions.map((action) => cutText(action, 200, jsonBytes)).slice(0, 8),
+  };
+  for (let keep = 16; size(cut) > LIMITS.summary && keep > 0; keep >>= 1) {
+    const left = cut.warnings.length - keep;
+    cut = {
+      ...cut,
+      command: cut.command == null ? null : cutText(cut.command, keep * 16, jsonBytes),
+      facts: Object.fromEntries(Object.entries(cut.facts).filter(([, fact]) => JSON.stringify(fact ?? null).length < 200).slice(0, keep * 2)),
+      warnings: left > 0 ? [...cut.warnings.slice(0, keep), `more_warnings: ${left} more are in the manifest`] : cut.warnings,
+      next_actions: cut.next_actions.slice(0, keep),
+    };
+  }
+  return cut;
+}
+
+const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;

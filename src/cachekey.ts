@@ -1,0 +1,56 @@
+// The key under which a bundle is found again, and the index from key to bundle in the root's .cache.
+// The index is derived: whatever it says is checked against the bundle itself before it is believed.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { makeDir } from './disk.js';
+import { hashFile, sha256 } from './hash.js';
+import { isObject, readJsonObject } from './json.js';
+import { CACHE_NAME, MANIFEST_NAME, numberOf } from './layout.js';
+import type { Reuse } from './commit.js';
+import { inside, readBundle } from './read.js';
+
+/** Hash over everything a recipe reads: any JSON value, its keys in the order given. */
+export const cacheKey = (parts: unknown): string => sha256(JSON.stringify(parts));
+
+const placeOf = (root: string, session_id: string, key: string) =>
+  join(root, CACHE_NAME, 'bundles', session_id.replace(/[^\w-]/g, ''), key.slice('sha256:'.length, 'sha256:'.length + 2), `${key.slice('sha256:'.length)}.json`);
+
+/** Remembers which bundle has this key. Failing to is no fault: the next capture renders. */
+export function rememberBundle(root: string, session_id: string, key: string, reuse: Reuse): void {
+  const path = placeOf(root, session_id, key);
+  try {
+    makeDir(join(path, '..'));
+    writeFileAtomic.sync(path, JSON.stringify(reuse), { mode: 0o600, fsync: false });
+  } catch {
+    // A full or read-only disk costs a render later on, no record.
+  }
+}
+
+/**
+ * The newest good bundle of the session with this key: found by key, then verified whole (its manifest's hash, its
+ * status, each artifact's hash). Null where there is none.
+ */
+export function findBundle(root: string, session: string, session_id: string, key: string): Reuse | null {
+  const { value } = readJsonObject(placeOf(root, session_id, key), 'cache');
+  if (!isObject(value)) return null;
+  const { bundle_id, manifest_sha256 } = value as Record<string, unknown>;
+  if (typeof bundle_id !== 'string' || typeof manifest_sha256 !== 'string' || numberOf(bundle_id, 'bundle') === null) return null;
+  try {
+    return isGood(join(session, bundle_id), key, manifest_sha256) ? { bundle_id, manifest_sha256 } : null;
+  } catch {
+    // Something of it cannot be read: it is not reused, and `verify` will say so.
+    return null;
+  }
+}
+
+function isGood(bundle: string, key: string, manifest_sha256: string): boolean {
+  if (sha256(readFileSync(join(bundle, MANIFEST_NAME))) !== manifest_sha256) return false;
+  const { manifest, summary } = readBundle(bundle).value;
+  if (!manifest || !summary || manifest.cache_key !== key || manifest.status === 'error') return false;
+  if (manifest.warnings?.some((warning) => warning.startsWith('sources_changed'))) return false;
+  return manifest.artifacts.every((artifact) => {
+    const path = inside(bundle, artifact.path);
+    return path !== null && hashFile(path).sha256 === artifact.sha256;
+  });
+}

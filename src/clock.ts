@@ -1,0 +1,22 @@
+// When something began, in a form that two processes of one machine can compare although the wall clock
+// may be set back in between.
+import { bootId } from './owner.js';
+
+export interface Moment {
+  at: string;
+  boot_id: string | null;
+  /** The system's monotonic clock in nanoseconds, as a decimal; comparable within one boot. */
+  monotonic_ns: string | null;
+}
+
+export const now = (): Moment => ({
+  at: new Date().toISOString(),
+  boot_id: bootId(),
+  monotonic_ns: process.hrtime.bigint().toString(),
+});
+
+/** True when `a` is known to be before `b`: by the monotonic clock of one boot, never by the wall clock. */
+export function isBefore(a: Moment, b: Moment): boolean {
+  if (a.boot_id === null || a.boot_id !== b.boot_id || !a.monotonic_ns || !b.monotonic_ns) return false;
+  return BigInt(a.monotonic_ns) < BigInt(b.monotonic_ns);
+}

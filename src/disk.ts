@@ -1,0 +1,87 @@
+// The few file operations that publication is made of: private, whole and durable writes. A short
+// write is continued, and what the kernel refuses is thrown as it is.
+import {
+  closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeSync,
+} from 'node:fs';
+import { errnoOf } from './errors.js';
+
+/** Files and folders of a recording are for their owner alone, whatever the umask. */
+export const PRIVATE_FILE = 0o600;
+export const PRIVATE_DIR = 0o700;
+
+/** Makes a folder and its missing parents, each private. */
+export function makeDir(path: string): void {
+  mkdirSync(path, { recursive: true, mode: PRIVATE_DIR });
+}
+
+/** Writes all of `content` at the file's position, or at `position`; continues after a short write. */
+export function writeAll(fd: number, content: Uint8Array, position: number | null = null): void {
+  let done = 0;
+  while (done < content.length) {
+    done += writeSync(fd, content, done, content.length - done, position === null ? null : position + done);
+  }
+}
+
+/** Creates a file that must not exist yet; `durable` fsyncs it. */
+export function createFile(path: string, content: string | Uint8Array, durable: boolean): void {
+  const fd = openSync(path, 'wx', PRIVATE_FILE);
+  try {
+    writeAll(fd, typeof content === 'string' ? Buffer.from(content) : content);
+    if (durable) fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Fills a file that exists and is empty, and makes its content durable. */
+export function fillFile(path: string, content: string): void {
+  const fd = openSync(path, 'r+');
+  try {
+    writeAll(fd, Buffer.from(content));
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Makes a file's content, or a folder's entries, durable. */
+export function syncPath(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** True when something, even a dangling link, has this name. */
+export function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/**
+ * Points `link` at `target` (a name beside it) by one rename, so that readers never find it missing.
+ * Where symlinks need rights that we lack, a plain file holding the name takes its place.
+ */
+export function pointLink(link: string, target: string, temporary: string): void {
+  rmSync(temporary, { recursive: true, force: true });
+  try {
+    symlinkSync(target, temporary);
+  } catch (error) {
+    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(errnoOf(error) ?? '')) throw error;
+    createFile(temporary, target, false);
+  }
+  renameSync(temporary, link);
+}
+
+/** What a link made by `pointLink` names, or null where there is none or it is something else. */
+export function readPointer(link: string): string | null {
+  try {
+    return readlinkSync(link);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    if (errnoOf(error) !== 'EINVAL') throw error;
+  }
+  const stat = lstatSync(link);
+  return stat.isFile() && stat.size < 1024 ? readFileSync(link, 'utf8').trim() : null;
+}

@@ -1,0 +1,27 @@
+// SHA-256 in the form the formats use: `sha256:` and 64 hex digits.
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
+
+/** Hash of bytes, or of a text's UTF-8. */
+export function sha256(content: string | Uint8Array): string {
+  return `sha256:${createHash('sha256').update(content).digest('hex')}`;
+}
+
+/** Hash and size of a file, read in pieces so that a large one needs little memory. Throws system errors. */
+export function hashFile(path: string): { sha256: string; bytes: number } {
+  const hash = createHash('sha256');
+  const piece = Buffer.allocUnsafe(256 * 1024);
+  const fd = openSync(path, 'r');
+  try {
+    let bytes = 0;
+    for (;;) {
+      const read = readSync(fd, piece, 0, piece.length, null);
+      if (read === 0) break;
+      hash.update(piece.subarray(0, read));
+      bytes += read;
+    }
+    return { sha256: `sha256:${hash.digest('hex')}`, bytes };
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,107 @@
+// Who holds or staged something: a process, named so that any other can tell whether it still lives.
+// The whole identity is in the name (lock.md): there is no content that could be torn or empty.
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+export interface Owner {
+  host: string;
+  boot: string;
+  namespace: string;
+  pid: number;
+  started: string;
+  token: string;
+}
+
+export type Life = 'alive' | 'dead' | 'unknown';
+
+const short = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
+/** Reads a small text, or '' where the system has none (anything but Linux). */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    // Not on Linux, or the process is gone: both mean that nothing is known here.
+    return '';
+  }
+}
+
+/** Fields 3 (state) and 22 (start time in ticks since boot) of /proc/<pid>/stat; null when there is none. */
+function processStat(pid: number): { state: string; started: string } | null {
+  const line = read(`/proc/${pid}/stat`);
+  // The name in parentheses may hold spaces and parentheses itself.
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  return fields.length > 19 ? { state: fields[0]!, started: fields[19]! } : null;
+}
+
+function pidNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+  } catch {
+    // Elsewhere than Linux there are no pid namespaces.
+    return '0';
+  }
+}
+
+/** This boot of this machine, as /proc tells it; null where it cannot be known. */
+export const bootId = (): string | null => read('/proc/sys/kernel/random/boot_id').trim() || null;
+
+/** The calling process with a fresh random token: one owner a publication. */
+export function currentOwner(): Owner {
+  return {
+    host: short(hostname()),
+    boot: short(bootId() ?? ''),
+    namespace: pidNamespace(),
+    pid: process.pid,
+    started: processStat(process.pid)?.started ?? '0',
+    token: randomBytes(6).toString('hex'),
+  };
+}
+
+export const ownerName = (o: Owner): string => [o.host, o.boot, o.namespace, o.pid, o.started, o.token].join('.');
+
+/** The owner that a name made by `ownerName` stands for, or null for a stray name. */
+export function parseOwner(name: string): Owner | null {
+  const match = /^([0-9a-f]{8})\.([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)\.([0-9a-f]{12})$/.exec(name);
+  if (!match) return null;
+  const [, host, boot, namespace, pid, started, token] = match;
+  return { host: host!, boot: boot!, namespace: namespace!, pid: Number(pid), started: started!, token: token! };
+}
+
+/**
+ * Whether an owner lives. Dead only where that is sure: the same boot and pid namespace, and no such pid,
+ * another start time, or a zombie without other threads; or an older boot of the same host. A stopped
+ * process lives. Anything that cannot be seen from here is unknown.
+ */
+export function judge(owner: Owner, self: Owner): Life {
+  const known = self.boot !== short('');
+  if (!known) return judgeByPid(owner, self);
+  if (owner.boot !== self.boot) return owner.host === self.host ? 'dead' : 'unknown';
+  if (owner.namespace !== self.namespace) return 'unknown';
+  const stat = processStat(owner.pid);
+  if (stat === null || stat.started !== owner.started) return 'dead';
+  if (stat.state !== 'Z' && stat.state !== 'X') return 'alive';
+  return otherThreads(owner.pid) ? 'alive' : 'dead';
+}
+
+/** A main thread that ended while others run shows as a zombie although the process lives. */
+function otherThreads(pid: number): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length > 1;
+  } catch {
+    // Gone since the look at its state.
+    return false;
+  }
+}
+
+/** Where there is no /proc: a pid that answers may be another process by now, so it is never called dead while it does. */
+function judgeByPid(owner: Owner, self: Owner): Life {
+  if (owner.host !== self.host) return 'unknown';
+  try {
+    process.kill(owner.pid, 0);
+    return 'alive';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? 'dead' : 'alive';
+  }
+}

@@ -1,0 +1,39 @@
+// Publishing without the CLI: another program hands over files and facts, and gets a recorded step back.
+import { addArtifact, type ArtifactInput, type BundleFields, closeStage, openStage, sealStage } from './bundle.js';
+import type { CommitOptions } from './commit.js';
+import { now } from './clock.js';
+import { type OpenSession, record, type Recorded } from './session.js';
+import type { StepInput } from './step.js';
+
+export interface BundleInput extends Partial<Omit<BundleFields, 'command'>> {
+  headline: string;
+  /** The files of the bundle; one of role `hero` becomes its picture. */
+  artifacts: ArtifactInput[];
+}
+
+export interface PublishOptions extends Partial<StepInput>, Partial<Omit<CommitOptions, 'allowed'>> {}
+
+/**
+ * Publishes one immutable bundle and commits its step (protocol, section 4). The files are copied unless `move` is set.
+ * @throws PreviewError (`lock_timeout`, `version_newer` …) and system errors; then nothing was recorded.
+ */
+export async function publish(session: OpenSession, bundle: BundleInput, options: PublishOptions = {}): Promise<Recorded> {
+  const begun = options.begun ?? now();
+  const { artifacts, ...fields } = bundle;
+  const command = options.command ?? null;
+  const stage = openStage(session.dir);
+  try {
+    for (const artifact of artifacts) addArtifact(stage, artifact);
+    const sealed = sealStage(stage, { status: 'ok', ...fields, command });
+    const input: StepInput = {
+      ...options,
+      command,
+      publish_reason: options.publish_reason ?? (command === null ? 'capture' : 'mutation'),
+      recipe: options.recipe ?? fields.recipe ?? null,
+      source_fingerprint: options.source_fingerprint ?? fields.source_fingerprint ?? null,
+    };
+    return await record(session, { kind: 'new', sealed }, input, { begun, timeout_ms: options.timeout_ms ?? session.lock.timeout_ms });
+  } finally {
+    closeStage(stage);
+  }
+}

@@ -1,0 +1,77 @@
+// What a REF names (protocol, section 7): a root, a session, a step or a bundle, given as a path or as a name.
+import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { PreviewError } from './errors.js';
+import { byNumber, findRoot, findSession, HEAD_NAME, isSessionName, MANIFEST_NAME, numberOf, type Place, TRAJECTORY_NAME } from './layout.js';
+
+export type Ref =
+  | { kind: 'root'; root: string }
+  | { kind: 'session'; session: string }
+  | { kind: 'step'; session: string; index: number }
+  /** `session` is null for a bundle that lies in none. */
+  | { kind: 'bundle'; session: string | null; bundle: string };
+
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+const isDir = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+/** Finds what `ref` names; without one, the current session. @throws PreviewError `not_found` where there is nothing. */
+export function resolveRef(ref: string | undefined, place: Place): Ref {
+  if (ref === undefined) {
+    const session = currentSession(place);
+    if (session !== null) return { kind: 'session', session };
+    throw nothing(`no session is recorded in ${findRoot(place)}`, '`preview capture` begins one');
+  }
+  return byName(ref, place) ?? byPath(resolve(place.cwd, ref)) ?? notFound(ref, place);
+}
+
+function currentSession(place: Place): string | null {
+  const session = findSession(place);
+  return session !== null && isDir(session) ? session : null;
+}
+
+/** `session_003`, `step-0042`, `bundle_002`, and the latter two behind a session's name. */
+function byName(ref: string, place: Place): Ref | null {
+  const parts = ref.split('/');
+  if (parts.length > 2 || parts.length === 0) return null;
+  const named = isSessionName(parts[0]!);
+  if (parts.length === 2 && !named) return null;
+  const session = named ? join(findRoot(place), parts[0]!) : currentSession(place);
+  const rest = named ? parts[1] : parts[0];
+  if (session === null || !isDir(session)) return null;
+  if (rest === undefined || rest === '') return { kind: 'session', session };
+  const step = numberOf(rest, 'step');
+  if (step !== null) return { kind: 'step', session, index: step };
+  if (numberOf(rest, 'bundle') !== null && isDir(join(session, rest))) return { kind: 'bundle', session, bundle: join(session, rest) };
+  return null;
+}
+
+/** A folder or file, known by what it holds or is called. */
+function byPath(path: string): Ref | null {
+  if (isFile(path)) {
+    const name = basename(path);
+    return name === HEAD_NAME || name === TRAJECTORY_NAME || name === MANIFEST_NAME ? byPath(dirname(path)) : null;
+  }
+  const step = numberOf(basename(path), 'step');
+  if (step !== null && isFile(join(dirname(path), HEAD_NAME))) return { kind: 'step', session: dirname(path), index: step };
+  if (!isDir(path)) return null;
+  if (isFile(join(path, HEAD_NAME)) || isFile(join(path, TRAJECTORY_NAME))) return { kind: 'session', session: path };
+  if (isFile(join(path, MANIFEST_NAME))) {
+    return { kind: 'bundle', session: isFile(join(dirname(path), HEAD_NAME)) ? dirname(path) : null, bundle: path };
+  }
+  if (basename(path) === '.preview' || sessionsOf(path).length > 0) return { kind: 'root', root: path };
+  return isDir(join(path, '.preview')) ? { kind: 'root', root: join(path, '.preview') } : null;
+}
+
+function notFound(ref: string, place: Place): never {
+  const there = lstatSync(resolve(place.cwd, ref), { throwIfNoEntry: false });
+  if (there) throw nothing(`${JSON.stringify(ref)} holds no recording`, 'name a preview root, a session, a bundle or a step; `previews list` shows them');
+  throw nothing(`there is no ${JSON.stringify(ref)} here`, 'see `previews list`; a step is named step-0042 or session_003/step-0042');
+}
+
+const nothing = (message: string, hint: string) => new PreviewError('not_found', message, hint);
+
+/** Names of the sessions in a root, by number. */
+export function sessionsOf(root: string): string[] {
+  if (!isDir(root)) return [];
+  return readdirSync(root).filter((name) => isSessionName(name) && isDir(join(root, name))).sort(byNumber);
+}

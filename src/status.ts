@@ -1,0 +1,73 @@
+// The document that `live status --json` prints: one small file read, at most 1,024 bytes (protocol, section 7).
+// No schema is loaded for it, so it looks at each field itself.
+import { join } from 'node:path';
+import { isObject, type JsonObject, readJsonObject } from './json.js';
+import { HEAD_NAME } from './layout.js';
+import { cutText, jsonBytes, utf8Bytes } from './text.js';
+import { LIMITS } from './version.js';
+
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const nothing = { active: false, session_dir: null, trajectory_summary: null };
+
+export interface Status {
+  /** The document, or null where there is a session that cannot be read. */
+  document: JsonObject | null;
+  /** The head as it is, for `--full`. */
+  head: JsonObject | null;
+  problem: string | null;
+}
+
+/** What a session's head says of its state; `dir` null where there is no session. */
+export function readStatus(dir: string | null): Status {
+  if (dir === null) return { document: nothing, head: null, problem: null };
+  const { value: head, problems } = readJsonObject(join(dir, HEAD_NAME), HEAD_NAME);
+  if (head === null) {
+    const gone = problems[0]?.kind === 'missing';
+    return gone ? { document: nothing, head: null, problem: null } : { document: null, head: null, problem: problems[0]?.detail ?? 'it cannot be read' };
+  }
+  return { document: shorten(statusOf(dir, head)), head, problem: null };
+}
+
+function statusOf(dir: string, head: JsonObject) {
+  const step = isObject(head['latest_step']) ? head['latest_step'] : null;
+  const status = text(head['status']);
+  const latest = step && {
+    command: text(step['command']),
+    bundle: text(step['bundle_id']),
+    timestamp: text(step['published_at']),
+  };
+  return {
+    active: status === 'active' || status === 'waiting',
+    session_dir: dir,
+    trajectory_summary: { total_commands: Number(head['trajectory_step_count']) || 0, latest },
+    status,
+    step: step && text(step['step_id']),
+    reason: step && text(step['publish_reason']),
+    render: text(head['current_render_path']),
+  };
+}
+
+/** Cuts the command so that the whole document keeps to its bytes. */
+function shorten(document: ReturnType<typeof statusOf>): JsonObject {
+  const latest = document.trajectory_summary.latest;
+  if (!latest?.command) return document;
+  const over = utf8Bytes(JSON.stringify(document)) + 1 - LIMITS.status;
+  if (over > 0) latest.command = cutText(latest.command, Math.max(0, jsonBytes(latest.command) - over), jsonBytes);
+  return document;
+}
+
+/** `--full`: the head, with the names that CLI-Anything's status has besides. */
+export function fullStatus(dir: string, head: JsonObject): JsonObject {
+  const history = Array.isArray(head['history']) ? head['history'] : [];
+  return {
+    ...head,
+    session_dir: dir,
+    active: head['status'] === 'active' || head['status'] === 'waiting',
+    trajectory_summary: {
+      step_count: head['trajectory_step_count'] ?? 0,
+      latest_command: head['latest_command'] ?? null,
+      latest_publish_reason: head['latest_publish_reason'] ?? null,
+      recent_steps: history,
+    },
+  };
+}

@@ -1,0 +1,226 @@
+// Proving a session: the chain of lines, the head against it, and every bundle's files against their hashes.
+// Reads everything, writes nothing, needs no lock: what is published meanwhile comes after what is looked at.
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { errnoOf } from './errors.js';
+import { hashFile, sha256 } from './hash.js';
+import { byNumber, MANIFEST_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
+import { inside, parseStep, readBundle, readHead } from './read.js';
+import type { Head, Manifest, Problem, Step } from './schema.js';
+import { TEXTS_NAME } from './step.js';
+import { eachLine, inspectTail, lastOffset, readAt } from './trajectory.js';
+
+export interface Verdict {
+  ok: boolean;
+  steps: number;
+  bundles: number;
+  /** 1 when the last step is committed in the head and its line is not yet written: no problem. */
+  pending: number;
+  problems: Problem[];
+}
+
+export interface VerifyOptions {
+  /** A head hash kept elsewhere: some step's line must have it, so that all before is proved unchanged. */
+  head?: string | undefined;
+  /** Called with the bundles done so far and their number. */
+  onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/** Verifies a whole session. Never throws for what is on disk; a failing disk throws. */
+export function verify(dir: string, options: VerifyOptions = {}): Verdict {
+  const problems: Problem[] = [];
+  const reading = readHead(dir);
+  problems.push(...reading.problems.filter((problem) => problem.kind !== 'version_newer'));
+  const head = reading.value;
+  if (head === null) return { ok: false, steps: 0, bundles: 0, pending: 0, problems };
+  const chain = verifyChain(dir, head, problems, options.head);
+  const bundles = verifyBundles(dir, head, chain.bundles, problems, options);
+  verifyHead(head, chain, problems);
+  return { ok: problems.length === 0, steps: chain.count, bundles, pending: chain.pending, problems };
+}
+
+/** One bundle by itself: its files against its manifest. */
+export function verifyBundle(dir: string): Verdict {
+  const problems: Problem[] = [];
+  const { value, problems: found } = readBundle(dir);
+  problems.push(...found);
+  if (value.manifest) checkFiles(dir, '', value.manifest, problems);
+  return { ok: problems.length === 0, steps: 0, bundles: 1, pending: 0, problems };
+}
+
+interface Use {
+  step: Step;
+  manifest_sha256: string;
+}
+
+interface Chain {
+  count: number;
+  pending: number;
+  bundles: Map<string, Use>;
+  /** Steps by id that the head's `current` may name. */
+  newest: Step | null;
+  current: Step | null;
+}
+
+/** Walks the lines: each must name its predecessor's hash, its own number, and the same manifest as others of its bundle. */
+function verifyChain(dir: string, head: Head, problems: Problem[], wanted: string | undefined): Chain {
+  const chain: Chain = { count: 0, pending: 0, bundles: new Map(), newest: null, current: null };
+  let previous: string | null = null;
+  let found = wanted === undefined;
+  const take = (line: string) => {
+    const index = chain.count + 1;
+    const { value: step, problems: bad } = parseStep(line, index);
+    problems.push(...bad);
+    chain.count = index;
+    const where = `step ${index}`;
+    if (step && step.step_index !== index) problems.push({ kind: 'step_order', where, detail: `it says it is step ${step.step_index}` });
+    if (step && step.step_id !== stepId(step.step_index)) problems.push({ kind: 'step_altered', where, detail: `its id is ${step.step_id}` });
+    if (step && step.prev_sha256 !== previous) problems.push({ kind: 'chain_broken', where, detail: 'the step before it was edited, dropped, added or moved' });
+    previous = sha256(line);
+    if (previous === wanted) found = true;
+    if (!step) return;
+    chain.newest = step;
+    if (step.step_id === head.current_step_id) chain.current = step;
+    takeBundle(step, where);
+    checkText(dir, step, where, problems);
+  };
+  const takeBundle = (step: Step, where: string) => {
+    if (numberOf(step.bundle_id, 'bundle') === null || step.bundle_dir !== step.bundle_id) {
+      problems.push({ kind: 'step_altered', where, detail: `${step.bundle_dir} is no bundle of this session` });
+      return;
+    }
+    const use = chain.bundles.get(step.bundle_id);
+    if (use && use.manifest_sha256 !== step.manifest_sha256) problems.push({ kind: 'step_altered', where, detail: `it names another manifest hash for ${step.bundle_id} than ${use.step.step_id}` });
+    if (use && !step.cached) problems.push({ kind: 'bundle_doubled', where, detail: `${step.bundle_id} is already that of ${use.step.step_id}` });
+    if (!use) chain.bundles.set(step.bundle_id, { step, manifest_sha256: step.manifest_sha256 });
+  };
+  let fd: number;
+  try {
+    fd = openSync(join(dir, TRAJECTORY_NAME), 'r');
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    problems.push({ kind: 'missing', where: TRAJECTORY_NAME, detail: 'the file is not there' });
+    return chain;
+  }
+  try {
+    const end = lastOffset(head);
+    if (readAt(fd, 0, 2).toString() !== '[\n' && head.trajectory_step_count > 0) problems.push({ kind: 'trajectory_altered', where: TRAJECTORY_NAME, detail: 'it does not begin as an array' });
+    for (const line of eachLine(fd, 0, Math.min(Math.max(end, 1), fstatSync(fd).size))) take(line);
+    const written = chain.count;
+    if (head.trajectory_step_count > 0) take(JSON.stringify(head.latest_step));
+    const state = inspectTail(fd, head);
+    if (state.state === 'pending') chain.pending = 1;
+    // A publication since the head was read may have gone past it; only what is before the head's end is judged.
+    if (state.state === 'damaged' && !grewPast(dir, head, fd)) problems.push({ kind: 'trajectory_cut', where: TRAJECTORY_NAME, detail: state.detail });
+    if (written + 1 < head.trajectory_step_count) problems.push({ kind: 'step_missing', where: TRAJECTORY_NAME, detail: `the head counts ${head.trajectory_step_count} steps, ${written + 1} are there` });
+  } finally {
+    closeSync(fd);
+  }
+  if (previous !== head.trajectory_sha256) problems.push({ kind: 'head_disagrees', where: 'session.json', detail: 'trajectory_sha256 is not the hash of the last step' });
+  if (!found) problems.push({ kind: 'head_hash', where: TRAJECTORY_NAME, detail: `no step has the hash ${wanted}: the history is not the one it was taken from` });
+  return chain;
+}
+
+/** True when the bytes up to the head's end are as they must be and another entry has been appended since. */
+function grewPast(dir: string, head: Head, fd: number): boolean {
+  const newer = readHead(dir).value;
+  if (!newer || newer.trajectory_step_count <= head.trajectory_step_count) return false;
+  const line = Buffer.from(JSON.stringify(head.latest_step));
+  return readAt(fd, head.trajectory_bytes - line.length, line.length).equals(line);
+}
+
+/** A command or note kept in a file of its own: the file's name is its hash. */
+function checkText(dir: string, step: Step, where: string, problems: Problem[]): void {
+  for (const stored of [step.command_path, step.note_path]) {
+    if (stored == null) continue;
+    const match = new RegExp(`^${TEXTS_NAME}/([0-9a-f]{64})\\.txt$`).exec(stored);
+    const path = match && inside(dir, stored);
+    if (!path || lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+      problems.push({ kind: 'text_missing', where, detail: `${stored} is not there` });
+    } else if (hashFile(path).sha256 !== `sha256:${match[1]}`) {
+      problems.push({ kind: 'text_altered', where, detail: `${stored} was altered` });
+    }
+  }
+}
+
+function verifyBundles(dir: string, head: Head, bundles: Map<string, Use>, problems: Problem[], { onProgress }: VerifyOptions): number {
+  let done = 0;
+  for (const [name, use] of bundles) {
+    onProgress?.(done++, bundles.size);
+    let bytes: Buffer;
+    try {
+      if (!lstatSync(join(dir, name)).isDirectory()) throw Object.assign(new Error(), { code: 'ENOENT' });
+      bytes = readFileSync(join(dir, name, MANIFEST_NAME));
+    } catch (error) {
+      if (!['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '')) throw error;
+      problems.push({ kind: 'bundle_missing', where: name, detail: `${use.step.step_id} names it` });
+      continue;
+    }
+    if (sha256(bytes) !== use.manifest_sha256) {
+      problems.push({ kind: 'manifest_altered', where: `${name}/${MANIFEST_NAME}`, detail: `it is not the one that ${use.step.step_id} recorded` });
+    }
+    const { value, problems: found } = readBundle(join(dir, name));
+    problems.push(...found.map((problem) => ({ ...problem, where: `${name}/${problem.where}` })));
+    if (value.manifest) {
+      if (value.manifest.bundle_id !== name) problems.push({ kind: 'manifest_altered', where: `${name}/${MANIFEST_NAME}`, detail: `it says it is ${value.manifest.bundle_id}` });
+      checkFiles(join(dir, name), `${name}/`, value.manifest, problems);
+    }
+  }
+  const listed = new Set(head.orphans);
+  for (const name of readdirSync(dir).sort(byNumber)) {
+    const number = numberOf(name, 'bundle');
+    // What is above the head's last number is a publication that is under way, or that a crash cut off.
+    if (number === null || number > head.bundle_last || bundles.has(name) || listed.has(name)) continue;
+    problems.push({ kind: 'bundle_unnamed', where: name, detail: 'no step names it: it was added, or its step was dropped' });
+  }
+  return bundles.size;
+}
+
+/** Each file the manifest names must be there with its hash and size, and no other file may be. */
+function checkFiles(dir: string, prefix: string, manifest: Manifest, problems: Problem[]): void {
+  const known = new Set([MANIFEST_NAME]);
+  const expect = (stored: string, hash: string | null | undefined, bytes: number | null, kind: string) => {
+    const where = prefix + stored;
+    known.add(stored);
+    const path = inside(dir, stored);
+    const stat = path === null ? undefined : lstatSync(path, { throwIfNoEntry: false });
+    if (path === null) problems.push({ kind: 'path_leaves', where, detail: 'the path leaves the bundle' });
+    else if (!stat?.isFile()) problems.push({ kind: `${kind}_missing`, where, detail: stat ? 'it is no regular file' : 'the file is not there' });
+    else if (hash == null) problems.push({ kind: `${kind}_unproved`, where, detail: 'the manifest has no hash of it' });
+    else if (hashFile(path).sha256 !== hash) problems.push({ kind: `${kind}_altered`, where, detail: 'its content is not what was recorded' });
+    else if (bytes !== null && stat.size !== bytes) problems.push({ kind: `${kind}_altered`, where, detail: `it has ${stat.size} bytes, ${bytes} were recorded` });
+  };
+  if (manifest.summary_path) expect(manifest.summary_path, manifest.summary_sha256, null, 'summary');
+  for (const artifact of manifest.artifacts) expect(artifact.path, artifact.sha256, artifact.bytes, 'artifact');
+  for (const path of walk(dir)) {
+    const stored = relative(dir, path);
+    if (!known.has(stored)) problems.push({ kind: 'file_unlisted', where: prefix + stored, detail: 'the manifest does not name it' });
+  }
+}
+
+function* walk(dir: string): Generator<string> {
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) yield* walk(path);
+    else yield path;
+  }
+}
+
+/** The head's own words against the chain's. */
+function verifyHead(head: Head, chain: Chain, problems: Problem[]): void {
+  const disagree = (detail: string) => problems.push({ kind: 'head_disagrees', where: 'session.json', detail });
+  if (chain.count !== head.trajectory_step_count) disagree(`it counts ${head.trajectory_step_count} steps, the trajectory has ${chain.count}`);
+  if (chain.bundles.size !== head.bundle_count) disagree(`it counts ${head.bundle_count} bundles, the steps name ${chain.bundles.size}`);
+  const last = Math.max(0, ...[...chain.bundles.keys()].map((name) => numberOf(name, 'bundle') ?? 0));
+  if (head.bundle_last < last) disagree(`its last bundle number is ${head.bundle_last}, ${last} is in use`);
+  if (head.trajectory_step_count === 0) return;
+  const { current, newest } = chain;
+  if (!current) disagree(`current_step_id ${head.current_step_id} is no step of the trajectory`);
+  else {
+    const says = [head.current_bundle_id, head.current_bundle_dir, head.current_manifest_path, head.current_summary_path, head.current_cached];
+    const is = [current.bundle_id, current.bundle_dir, current.manifest_path, current.summary_path ?? null, current.cached];
+    if (says.some((value, n) => value !== is[n])) disagree(`its current bundle is not that of ${current.step_id}`);
+  }
+  if (newest && (head.latest_command !== newest.command || head.latest_publish_reason !== newest.publish_reason)) disagree('its latest command is not that of the last step');
+  if (newest && head.history[0]?.step_id !== newest.step_id) disagree('its history does not begin with the last step');
+}

@@ -1,0 +1,407 @@
+// A second opinion on what a session must look like after a fault: its own small reader of the protocol,
+// which imports nothing of src/, and the two things any user would do next: verify, and capture again.
+// Problems are returned as sentences, so that a test can report every point that failed.
+import { createHash } from 'node:crypto';
+import {
+  type Dirent,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { type Outcome, run } from '../helpers/fault.js';
+import { capture, verify } from './project.js';
+
+const sha256 = (bytes: Buffer | string): string =>
+  `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+/** Hashes are written as `sha256:<hex>`; a bare hex digest is taken as the same. */
+const sameHash = (written: unknown, bytes: Buffer | string): boolean =>
+  typeof written === 'string' && `sha256:${written.replace(/^sha256:/, '')}` === sha256(bytes);
+
+type Json = Record<string, unknown>;
+export type Recorded = { head: Json | null; lines: string[]; steps: Json[]; problems: string[] };
+
+/** What was recorded before the fault. `raw` is trajectory.json up to where its last entry ended. */
+export type Before = { steps: string[]; raw: Buffer; bundles: string[] };
+export const nothing: Before = { steps: [], raw: Buffer.alloc(0), bundles: [] };
+
+function parse(text: string, what: string, problems: string[]): Json | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value !== null && typeof value === 'object') return value as Json;
+    problems.push(`${what} is no object`);
+  } catch (error) {
+    problems.push(
+      `${what} does not parse (${(error as Error).message}): ${JSON.stringify(text.slice(0, 80))}`,
+    );
+  }
+  return null;
+}
+
+function read(path: string, problems: string[]): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    problems.push(`cannot read ${basename(path)}: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+/**
+ * Reads a session by protocol.md section 3: the bytes of trajectory.json before its last entry, then the
+ * head's own latest_step. Needs no lock and no healed trajectory.
+ */
+export function readRecorded(session: string): Recorded {
+  const problems: string[] = [];
+  const nobody: Recorded = { head: null, lines: [], steps: [], problems };
+  const headBytes = read(join(session, 'session.json'), problems);
+  const head = headBytes && parse(headBytes.toString('utf8'), 'session.json', problems);
+  if (!head) return nobody;
+  const count = head.trajectory_step_count;
+  const ends = head.trajectory_bytes;
+  if (typeof count !== 'number' || typeof ends !== 'number') {
+    problems.push(
+      `session.json has trajectory_step_count ${String(count)}, trajectory_bytes ${String(ends)}`,
+    );
+    return { ...nobody, head };
+  }
+  if (count === 0) return { ...nobody, head };
+  const trajectory = read(join(session, 'trajectory.json'), problems);
+  if (!trajectory) return { ...nobody, head };
+  const last = JSON.stringify(head.latest_step);
+  const begins = ends - Buffer.byteLength(last);
+  if (!sameHash(head.trajectory_sha256, last))
+    problems.push('trajectory_sha256 is not the hash of latest_step');
+  // The comma and newline before the last entry belong to its append, so they may be missing or torn too.
+  const separator = count === 1 ? 1 : 2;
+  const settled = trajectory.subarray(0, begins - separator).toString('utf8');
+  if (Buffer.byteLength(settled) !== begins - separator)
+    problems.push(`trajectory.json ends at ${trajectory.length}, before the last entry's ${begins}`);
+  if (!settled.startsWith('[')) problems.push('trajectory.json does not begin with [');
+  const earlier = count === 1 ? [] : settled.slice(2).split(',\n');
+  const lines = [...earlier, last];
+  if (lines.length !== count)
+    problems.push(`trajectory.json holds ${lines.length} entries, session.json counts ${count}`);
+  const steps: Json[] = [];
+  for (const [at, line] of lines.entries()) {
+    const step = parse(line, `step ${at + 1}`, problems);
+    if (step) steps.push(step);
+  }
+  return { head, lines, steps, problems };
+}
+
+/** What to remember of a healthy session before something is done to it. */
+export function remember(session: string): Before {
+  const { lines, head, problems } = readRecorded(session);
+  if (problems.length > 0) throw new Error(`the session is unsound before the test: ${problems.join('; ')}`);
+  const raw = readFileSync(join(session, 'trajectory.json')).subarray(0, Number(head?.trajectory_bytes));
+  return { steps: lines, raw: Buffer.from(raw), bundles: bundlesOf(session) };
+}
+
+/** Names of all bundle directories, in numeric order, whether a step names them or not. */
+export function bundlesOf(session: string): string[] {
+  if (!existsSync(session)) return [];
+  return readdirSync(session)
+    .filter((name) => /^bundle_\d+$/.test(name))
+    .sort((a, b) => number(a) - number(b));
+}
+const number = (name: string): number => Number(/\d+$/.exec(name)?.[0] ?? -1);
+
+/** I1: a bundle that has its name is whole: manifest, summary and artifacts are there and have their hashes. */
+function checkBundle(session: string, dir: string, problems: string[]): Json | null {
+  const where = join(session, dir);
+  if (!existsSync(where) || !lstatSync(where).isDirectory()) {
+    problems.push(`${dir} is no directory`);
+    return null;
+  }
+  const bytes = read(join(where, 'manifest.json'), problems);
+  const manifest = bytes && parse(bytes.toString('utf8'), `${dir}/manifest.json`, problems);
+  if (!manifest) return null;
+  const artifacts = Array.isArray(manifest.artifacts) ? (manifest.artifacts as Json[]) : [];
+  for (const artifact of artifacts) {
+    const path = join(where, String(artifact.path));
+    if (relative(where, path).startsWith('..'))
+      problems.push(`${dir}: artifact path ${String(artifact.path)} leads out`);
+    const content = read(path, problems);
+    if (!content) continue;
+    if (!sameHash(artifact.sha256, content))
+      problems.push(`${dir}/${String(artifact.path)} does not have its sha256`);
+    if (artifact.bytes !== content.length)
+      problems.push(
+        `${dir}/${String(artifact.path)} has ${content.length} bytes, not ${String(artifact.bytes)}`,
+      );
+    if (statSync(path).mode & 0o222) problems.push(`${dir}/${String(artifact.path)} is still writable`);
+  }
+  const summary = read(join(where, 'summary.json'), problems);
+  if (summary && !sameHash(manifest.summary_sha256, summary))
+    problems.push(`${dir}/summary.json does not have its sha256`);
+  return manifest;
+}
+
+/** How many steps the faulted command may and must have committed. */
+export type Added = { mayHaveAdded: number; mustHaveAdded?: number };
+
+/** The stored state alone: nothing lost, altered or doubled, everything that is named exists and has its hash. */
+export function checkStored(
+  session: string,
+  before: Before,
+  { mayHaveAdded, mustHaveAdded = 0 }: Added,
+): string[] {
+  const { head, lines, steps, problems } = readRecorded(session);
+  if (!head) return problems;
+  // I4: the bytes that were there are there.
+  const raw = read(join(session, 'trajectory.json'), problems);
+  if (raw && !raw.subarray(0, before.raw.length).equals(before.raw))
+    problems.push('bytes of earlier entries in trajectory.json changed');
+  // I3: nothing lost, at most what was asked for added.
+  for (const [at, line] of before.steps.entries()) {
+    if (lines[at] !== line)
+      problems.push(lines[at] === undefined ? `step ${at + 1} is lost` : `step ${at + 1} was altered`);
+  }
+  const added = lines.length - before.steps.length;
+  if (added > mayHaveAdded) problems.push(`${added} steps were added, at most ${mayHaveAdded} may have been`);
+  if (added < mustHaveAdded) problems.push(`${added} steps were added, ${mustHaveAdded} were committed`);
+  const fresh = new Map<string, string>();
+  for (const [at, step] of steps.entries()) {
+    const name = `step ${at + 1}`;
+    const line = lines[at]!;
+    if (JSON.stringify(step) !== line) problems.push(`${name} is not written as JSON.stringify would`);
+    if (Buffer.byteLength(line) > 16 * 1024) problems.push(`${name} has more than 16 KB`);
+    if (step.step_index !== at + 1) problems.push(`${name} has step_index ${String(step.step_index)}`);
+    if (step.step_id !== `step-${String(at + 1).padStart(4, '0')}`)
+      problems.push(`${name} has step_id ${String(step.step_id)}`);
+    if (at === 0 ? step.prev_sha256 !== null : !sameHash(step.prev_sha256, lines[at - 1]!))
+      problems.push(`${name}: prev_sha256 is wrong`);
+    const dir = String(step.bundle_dir);
+    if (!/^bundle_\d{3,}$/.test(dir)) problems.push(`${name} has bundle_dir ${dir}`);
+    const id = String(step.bundle_id);
+    if (step.cached === true) {
+      if (!fresh.has(dir)) problems.push(`${name} reuses ${dir}, which no earlier step published`);
+      continue;
+    }
+    if (fresh.has(dir)) problems.push(`${name} and an earlier step both published ${dir}`);
+    if ([...fresh.values()].includes(id)) problems.push(`${name} has the bundle id of an earlier step`);
+    fresh.set(dir, id);
+    const manifest = checkBundle(session, dir, problems);
+    if (!manifest) continue;
+    if (!sameHash(step.manifest_sha256, readFileSync(join(session, dir, 'manifest.json'))))
+      problems.push(`${name}: manifest_sha256 is wrong`);
+    if (manifest.bundle_id !== id) problems.push(`${name}: the manifest has another bundle_id`);
+    if (step.manifest_path !== `${dir}/manifest.json`)
+      problems.push(`${name}: manifest_path is ${String(step.manifest_path)}`);
+  }
+  // I1: what no step names is whole as well, once it has a bundle's name.
+  for (const dir of bundlesOf(session)) if (!fresh.has(dir)) checkBundle(session, dir, problems);
+  if (Number(head.bundle_last) < Math.max(0, ...[...fresh.keys()].map(number)))
+    problems.push(`bundle_last is ${String(head.bundle_last)}, less than a published number`);
+  // F05: `current` is never missing and never leads nowhere.
+  if (lines.length > 0 && before.steps.length > 0) {
+    try {
+      if (!statSync(join(session, 'current')).isDirectory()) problems.push('current leads to no directory');
+    } catch (error) {
+      problems.push(`current: ${(error as Error).message}`);
+    }
+  }
+  return problems;
+}
+
+/** What lies in a folder, recursively: relative names, directories with a closing slash. */
+function listing(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const name = (entry: Dirent): string =>
+    relative(folder, join(entry.parentPath, entry.name)) + (entry.isDirectory() ? '/' : '');
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).map(name).sort();
+}
+
+/** What a dead process left: in .work anything but the lock's own empty directory, elsewhere anything that a healthy session does not have. */
+export function leftovers(root: string, session: string): string[] {
+  const problems: string[] = [];
+  for (const work of [join(session, '.work'), join(root, '.work')]) {
+    const rest = listing(work).filter((name) => name !== 'lock/');
+    if (rest.length > 0) problems.push(`left in ${relative(root, work)}: ${rest.join(' ')}`);
+  }
+  const known = /^(session\.json|trajectory\.json|current|bundle_\d+|\.work)$/;
+  const odd = readdirSync(session).filter((name) => !known.test(name));
+  if (odd.length > 0) problems.push(`left in the session: ${odd.join(' ')}`);
+  const oddInRoot = readdirSync(root).filter(
+    (name) => !/^(session_\d+|current|\.gitignore|\.work|\.cache)$/.test(name),
+  );
+  if (oddInRoot.length > 0) problems.push(`left in the root: ${oddInRoot.join(' ')}`);
+  return problems;
+}
+
+/** Reads one JSON document from a command's stdout, or null. */
+export function result(outcome: Outcome): Json | null {
+  try {
+    return JSON.parse(outcome.stdout) as Json;
+  } catch {
+    // SyntaxError: nothing was printed, or not all of it.
+    return null;
+  }
+}
+
+const brief = (outcome: Outcome): string =>
+  `exit ${outcome.code ?? outcome.signal}${outcome.hung ? ' (hung)' : ''}, stderr ${JSON.stringify(outcome.stderr.slice(-300))}`;
+
+/** The consumer's opinion. A step whose append is still missing is pending, not a problem. */
+export async function checkVerify(
+  project: string,
+  session: string,
+  { steps, pending }: { steps: number; pending: boolean },
+): Promise<string[]> {
+  const outcome = await run(verify(project, session));
+  const report = result(outcome);
+  if (outcome.code !== 0 || report?.ok !== true)
+    return [`verify: ${brief(outcome)}, stdout ${outcome.stdout.slice(0, 400)}`];
+  const problems: string[] = [];
+  if (Array.isArray(report.problems) && report.problems.length > 0)
+    problems.push(`verify is ok but has problems: ${JSON.stringify(report.problems)}`);
+  if (report.steps !== steps) problems.push(`verify counts ${String(report.steps)} steps, not ${steps}`);
+  if (!pending && Number(report.pending ?? 0) !== 0)
+    problems.push(`verify has pending ${String(report.pending)} after a publication`);
+  return problems;
+}
+
+/** A session's shape without times, hashes and owners: what `previews verify` says depends on nothing else here. */
+export function signature(session: string): string {
+  const { lines } = readRecorded(session);
+  const names = listing(session).map((name) => {
+    const file = join(session, name);
+    const size = name.endsWith('.json') && existsSync(file) ? statSync(file).size : '';
+    return `${name.startsWith('.work/') ? name.replace(/[0-9a-f]{4,}|\d+/g, '#') : name} ${size}`;
+  });
+  const raw = existsSync(join(session, 'trajectory.json'))
+    ? readFileSync(join(session, 'trajectory.json'))
+    : Buffer.alloc(0);
+  return sha256(
+    JSON.stringify([
+      lines.length,
+      names,
+      raw
+        .subarray(-40)
+        .toString('latin1')
+        .replace(/[0-9a-f]{8,}/g, '#'),
+      raw.length,
+    ]),
+  );
+}
+const verified = new Map<string, Promise<string[]>>();
+
+/**
+ * The whole check after a fault: the stored state, `previews verify` of it as it is, one more forced
+ * capture that must succeed at once and add exactly one step under a new number, and that leaves the
+ * session healed, swept and clean.
+ *
+ * The first verify runs once for each kind of state: most points leave one that another point left too.
+ */
+export async function checkSession(
+  { project, root, session }: { project: string; root: string; session: string },
+  before: Before,
+  added: Added,
+): Promise<string[]> {
+  const problems = checkStored(session, before, added);
+  const torn = readRecorded(session);
+  if (torn.head) {
+    const state = signature(session);
+    if (!verified.has(state))
+      verified.set(state, checkVerify(project, session, { steps: torn.lines.length, pending: true }));
+    problems.push(...(await verified.get(state)!));
+  }
+  problems.push(...(await checkNext({ project, root, session })));
+  return problems;
+}
+
+/** Checks a session that nobody is to have died in: stored state, plain JSON, nothing left, and verify. */
+export async function checkQuiet(
+  { project, root, session }: { project: string; root: string; session: string },
+  before: Before,
+  added: Added,
+): Promise<string[]> {
+  const problems = [...checkStored(session, before, added), ...leftovers(root, session)];
+  const { lines } = readRecorded(session);
+  problems.push(...checkPlain(session, lines));
+  problems.push(...(await checkVerify(project, session, { steps: lines.length, pending: false })));
+  return problems;
+}
+
+/** trajectory.json as any reader without our rule sees it. */
+function checkPlain(session: string, lines: string[]): string[] {
+  try {
+    const raw: unknown = JSON.parse(readFileSync(join(session, 'trajectory.json'), 'utf8'));
+    return JSON.stringify(raw) === `[${lines.join(',')}]`
+      ? []
+      : ['trajectory.json as plain JSON differs from the recorded steps'];
+  } catch (error) {
+    return [`trajectory.json is no plain JSON: ${(error as Error).message}`];
+  }
+}
+
+/** The next capture, and what it must leave. */
+export async function checkNext({
+  project,
+  root,
+  session,
+}: {
+  project: string;
+  root: string;
+  session: string;
+}): Promise<string[]> {
+  const problems: string[] = [];
+  const torn = readRecorded(session);
+  const seen = bundlesOf(session);
+  // A second for the lock is far less than the 5 s after which even an unknown owner is evicted, so a dead
+  // owner that is not taken over at once shows as exit 5 here, on a slow machine too.
+  const next = await run(capture(project, { force: true, lockTimeout_s: 1 }));
+  const published = result(next);
+  if (next.code !== 0 || !published) return [...problems, `the next capture: ${brief(next)}`];
+  if (published.session_dir !== session) {
+    return [
+      ...problems,
+      `the next capture went to ${basename(String(published.session_dir))}: ${next.stderr.slice(-300)}`,
+    ];
+  }
+  const after = readRecorded(session);
+  problems.push(
+    ...checkStored(
+      session,
+      { steps: torn.lines, raw: Buffer.alloc(0), bundles: [] },
+      { mayHaveAdded: 1 },
+    ).map((text) => `after the next capture: ${text}`),
+  );
+  if (after.lines.length !== torn.lines.length + 1)
+    problems.push(`the next capture took ${torn.lines.length} steps to ${after.lines.length}`);
+  if (published.step_id !== after.steps.at(-1)?.step_id)
+    problems.push(`the next capture printed ${String(published.step_id)}`);
+  // I2: never a number that a step or a reader could have seen.
+  const dir = basename(String(published.bundle_dir));
+  if (number(dir) <= Math.max(0, ...seen.map(number)))
+    problems.push(`the next capture took ${dir} although ${seen.join(' ')} existed`);
+  problems.push(...checkPlain(session, after.lines).map((text) => `after the next capture: ${text}`));
+  const orphans = JSON.stringify(after.head?.orphans ?? []);
+  const named = new Set(after.steps.map((step) => step.bundle_dir));
+  for (const name of bundlesOf(session)) {
+    if (!named.has(name) && !orphans.includes(name))
+      problems.push(`${name} is named by no step and not among the orphans ${orphans}`);
+  }
+  for (const [link, target] of [
+    [join(session, 'current'), dir],
+    [join(root, 'current'), basename(session)],
+  ] as const) {
+    try {
+      if (basename(readlinkSync(link)) !== target)
+        problems.push(`${relative(root, link)} leads to ${readlinkSync(link)}, not ${target}`);
+    } catch (error) {
+      problems.push(`${relative(root, link)}: ${(error as Error).message}`);
+    }
+  }
+  problems.push(...leftovers(root, session));
+  problems.push(
+    ...(await checkVerify(project, session, { steps: after.lines.length, pending: false })).map(
+      (text) => `after the next capture: ${text}`,
+    ),
+  );
+  return problems;
+}
