@@ -67,7 +67,7 @@ export async function render(stage: Stage, input: RenderInput): Promise<(more: {
 }
 
 /** Codes of warnings that say a picture shows something other than the work itself. */
-const PARTIAL_CODES = ['font_replaced:', 'svg_unreadable:', 'added_'];
+const PARTIAL_CODES = ['svg_unreadable:', 'added_'];
 const isHonestlyPartial = ({ warnings }: Collected) => warnings.some((warning) => PARTIAL_CODES.some((code) => warning.startsWith(code)));
 
 function headlineOf(stage: Stage, { recipe, changed, sources }: RenderInput): string {

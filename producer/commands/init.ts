@@ -5,7 +5,7 @@ import { printJson, say } from '../../src/cli.js';
 import { command, runCommand, text } from '../../src/command.js';
 import { createFile } from '../../src/disk.js';
 import { errnoOf, PreviewError } from '../../src/errors.js';
-import { CONFIG_NAME, findProject, findRoot, ROOT_NAME } from '../../src/layout.js';
+import { CONFIG_NAME, findRoot, ROOT_NAME } from '../../src/layout.js';
 import { makeRoot } from '../../src/session.js';
 import { DIST } from '../config.js';
 import { configFor, detect } from '../detect.js';
@@ -14,15 +14,14 @@ const SCHEMA = 'preview.config.schema.json';
 
 export function main(argv: string[]): Promise<number> {
   return runCommand('preview', argv, () =>
-    command('preview init', 'Look at this project and write a small preview.config.json for it.')
+    command('preview init', 'Look at this folder and write a small preview.config.json for it.')
       .usage('[options]')
       .option('--root <dir>', 'preview root (default: $PREVIEW_ROOT, or .preview of this project)', text)
       .option('--json', 'print one JSON document')
       .action(async (options) => {
-        const project = findProject(process.cwd());
-        const root = findRoot({ cwd: process.cwd(), env: process.env, root: options.root });
+        const project = process.cwd();
         const file = join(project, CONFIG_NAME);
-        const detected = await detect(project, root);
+        const detected = await detect(project, join(project, ROOT_NAME));
         const config = configFor(detected, `./${ROOT_NAME}/${SCHEMA}`);
         try {
           createFile(file, `${JSON.stringify(config, null, 2)}\n`, true);
@@ -30,6 +29,8 @@ export function main(argv: string[]): Promise<number> {
           if (errnoOf(error) !== 'EEXIST') throw error;
           throw new PreviewError('usage', `${file} is there already and stays as it is`, 'edit it, or move it away first');
         }
+        // The config marks the project, so the root is found from it.
+        const root = findRoot({ cwd: project, env: process.env, root: options.root });
         makeRoot(root);
         copyFileSync(join(DIST, SCHEMA), join(root, SCHEMA));
         if (options.json) {

@@ -1,0 +1,262 @@
+// Mending a damaged session: its steps are gathered from the lines that can still be read, from the head and from the
+// bundles' manifests; the damaged files are kept byte for byte. The one place that rewrites a trajectory (I4), because
+// what it replaces is not one any more. What a bundle lost is not made up: `verify` goes on naming it.
+import { closeSync, copyFileSync, fstatSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { releaseQuietly, replaceHead } from './commit.js';
+import { createFile, exists, makeDir, syncPath } from './disk.js';
+import { errnoOf, PreviewError } from './errors.js';
+import { hashFile, sha256 } from './hash.js';
+import { bundleName, byNumber, HEAD_NAME, MANIFEST_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
+import { acquireLock, type LockOptions, makeWork } from './lock.js';
+import { parseStep, readBundle, readHead } from './read.js';
+import type { Head, Problem, Step } from './schema.js';
+import { emptyHead } from './session.js';
+import { historyEntry, makeStep } from './step.js';
+import { appendRecord, EMPTY, eachLine, healTail, lastOffset } from './trajectory.js';
+import { type Verdict, verify } from './verify.js';
+import { HEAD_VERSION, LIMITS } from './version.js';
+
+/** Where damaged files are kept, each named by its hash, so that repairing twice keeps one copy. */
+export const DAMAGED_NAME = 'damaged';
+
+export interface Repair {
+  /** False when there was nothing to mend. */
+  repaired: boolean;
+  /** What was done, a sentence each. */
+  actions: string[];
+  /** Paths in the session of the damaged files' copies. */
+  kept: string[];
+  /** The session as it verifies now. */
+  verdict: Verdict;
+}
+
+/** Problems of the head or the trajectory, which can be mended; a bundle's own cannot. */
+const MENDABLE = ['missing', 'invalid', 'chain_broken', 'step_order', 'step_missing', 'step_altered', 'trajectory_altered', 'trajectory_cut', 'head_disagrees'];
+const isMendable = ({ kind, where }: Problem) => MENDABLE.includes(kind) && !where.startsWith('bundle_');
+
+/** Mends a session under its lock. @throws PreviewError `version_newer`, `lock_timeout`, `lock_lost`; system errors. */
+export async function repairSession(dir: string, options: LockOptions = {}): Promise<Repair> {
+  makeWork(dir);
+  const lock = await acquireLock(dir, options);
+  try {
+    const reading = readHead(dir);
+    if (reading.version !== null && reading.version > HEAD_VERSION) {
+      throw new PreviewError('version_newer', `${join(dir, HEAD_NAME)} is of version ${reading.version}; this program writes version ${HEAD_VERSION}`, 'repair it with a newer preview-recorder');
+    }
+    const before = verify(dir);
+    if (!before.problems.some(isMendable)) return { repaired: before.pending > 0, actions: heal(dir, reading.value, before), kept: [], verdict: verify(dir) };
+    const gathered = gather(dir, reading.value);
+    const kept = [keep(dir, HEAD_NAME), keep(dir, TRAJECTORY_NAME)].filter((path) => path !== null);
+    const { bytes, steps } = relink(gathered.steps);
+    const staged = join(lock.entry, TRAJECTORY_NAME);
+    createFile(staged, bytes, true);
+    // The trajectory goes first: killed here, the session is as damaged as before, and repairing again mends it.
+    renameSync(staged, join(dir, TRAJECTORY_NAME));
+    const actions = describe(gathered, kept);
+    if (!replaceHead(dir, lock, rebuiltHead(dir, reading.value, steps, bytes, actions))) throw new PreviewError('lock_lost', `${dir}: the lock was taken from this process`, 'run the repair again');
+    syncPath(dir);
+    return { repaired: true, actions, kept, verdict: verify(dir) };
+  } finally {
+    await releaseQuietly(lock, []);
+  }
+}
+
+/** What a crash left is no damage, but it can be redone here as well as by the next publication. */
+function heal(dir: string, head: Head | null, { pending }: Verdict): string[] {
+  if (head === null || pending === 0) return [];
+  const fd = openSync(join(dir, TRAJECTORY_NAME), 'r+');
+  try {
+    healTail(fd, head);
+  } finally {
+    closeSync(fd);
+  }
+  return ['the last append, which a crash had cut off, was redone'];
+}
+
+/** Copies a damaged file aside, once for each content. */
+function keep(dir: string, name: string): string | null {
+  const path = join(dir, name);
+  if (!exists(path)) return null;
+  const copy = `${DAMAGED_NAME}/${hashFile(path).sha256.slice('sha256:'.length, 'sha256:'.length + 16)}-${name}`;
+  if (exists(join(dir, copy))) return copy;
+  makeDir(join(dir, DAMAGED_NAME));
+  const temporary = join(dir, DAMAGED_NAME, `.${basename(copy)}`);
+  copyFileSync(path, temporary);
+  syncPath(temporary);
+  renameSync(temporary, join(dir, copy));
+  syncPath(join(dir, DAMAGED_NAME));
+  return copy;
+}
+
+interface Gathered {
+  steps: Step[];
+  /** How many lines could not be read, and how many steps came from the head and from manifests. */
+  bad: number;
+  fromHead: number;
+  fromBundles: number;
+}
+
+/** All steps that can be had, in their order. */
+function gather(dir: string, head: Head | null): Gathered {
+  const { steps, bad } = readableLines(dir, head);
+  const known = new Set(steps.map((step) => step.step_index));
+  let fromHead = 0;
+  for (const candidate of [head?.latest_step, ...(head?.history ?? []).map((entry) => fromHistory(dir, entry as Partial<Step>))]) {
+    if (!candidate || known.has(candidate.step_index)) continue;
+    known.add(candidate.step_index);
+    steps.push(candidate);
+    fromHead++;
+  }
+  steps.sort((a, b) => a.step_index - b.step_index);
+  const fromBundles = addUnnamed(dir, head, steps);
+  return { steps, bad, fromHead, fromBundles };
+}
+
+/** Each line that is a step. One whose opening was overwritten by a closing bracket (a writer overtaken elsewhere) is given it back. */
+function readableLines(dir: string, head: Head | null): { steps: Step[]; bad: number } {
+  const steps: Step[] = [];
+  const seen = new Set<number>();
+  let bad = 0;
+  let fd: number;
+  try {
+    fd = openSync(join(dir, TRAJECTORY_NAME), 'r');
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    return { steps, bad };
+  }
+  try {
+    for (const line of eachLine(fd, 0, fstatSync(fd).size)) {
+      if (line === ']') continue;
+      const step = parseStep(line, 0).value ?? parseStep(`{${line}`, 0).value;
+      if (!step) bad++;
+      else if (!seen.has(step.step_index)) {
+        seen.add(step.step_index);
+        steps.push(step);
+      }
+    }
+    // The head's own last step is the better witness for what stands at its place.
+    const last = head?.latest_step;
+    if (head && last && lastOffset(head) > 0) {
+      const at = steps.findIndex((step) => step.step_index === last.step_index);
+      if (at >= 0) steps[at] = last;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return { steps, bad };
+}
+
+/** A step of the head's history made whole again from its bundle's manifest; null where that is gone. */
+function fromHistory(dir: string, entry: Partial<Step>): Step | null {
+  const { bundle_id, step_index } = entry;
+  if (typeof bundle_id !== 'string' || typeof step_index !== 'number' || numberOf(bundle_id, 'bundle') === null) return null;
+  const made = fromManifest(dir, bundle_id, step_index);
+  return made && { ...made, ...entry, recovered: true };
+}
+
+/** Steps for bundles that no step names, each before the first step whose bundle is newer. */
+function addUnnamed(dir: string, head: Head | null, steps: Step[]): number {
+  const named = new Set(steps.map((step) => step.bundle_id));
+  const orphans = new Set(head?.orphans);
+  let added = 0;
+  for (const name of readdirSync(dir).filter((entry) => numberOf(entry, 'bundle') !== null).sort(byNumber)) {
+    const number = numberOf(name, 'bundle')!;
+    if (named.has(name) || orphans.has(name) || (head && number > head.bundle_last)) continue;
+    const before = steps.findIndex((step) => !step.cached && (numberOf(step.bundle_id, 'bundle') ?? 0) > number);
+    const at = before < 0 ? steps.length : before;
+    const made = fromManifest(dir, name, (steps[at - 1]?.step_index ?? 0) + 1);
+    if (!made) continue;
+    steps.splice(at, 0, made);
+    added++;
+  }
+  return added;
+}
+
+/** What a manifest knows of its step. */
+function fromManifest(dir: string, bundle_id: string, step_index: number): Step | null {
+  const { manifest } = readBundle(join(dir, bundle_id)).value;
+  if (!manifest) return null;
+  const status = manifest.status === 'ok' || manifest.status === 'partial' ? manifest.status : 'error';
+  const render = manifest.artifacts.find((artifact) => artifact.role === 'hero')?.path ?? null;
+  const step = makeStep(
+    { command: manifest.command ?? null, publish_reason: 'capture', recipe: manifest.recipe ?? null, source_fingerprint: manifest.source_fingerprint ?? null },
+    {
+      step_id: stepId(step_index),
+      step_index,
+      published_at: manifest.created_at,
+      bundle_id,
+      render,
+      manifest_sha256: sha256(readFileSync(join(dir, bundle_id, MANIFEST_NAME))),
+      prev_sha256: null,
+      status,
+      cached: false,
+      command_path: null,
+      note_path: null,
+    },
+  );
+  return { ...step, recovered: true };
+}
+
+/** Numbers the steps without gaps and chains them anew. Lines that were whole come out as they were. */
+function relink(steps: Step[]): { bytes: Buffer; steps: Step[] } {
+  const pieces: Buffer[] = [Buffer.from(EMPTY.slice(0, 1))];
+  const linked: Step[] = [];
+  let previous: string | null = null;
+  for (const [at, step] of steps.entries()) {
+    const index = at + 1;
+    const moved = step.step_index === index ? {} : { step_id: stepId(index), step_index: index, recovered_from: step.step_id };
+    const next: Step = { ...step, ...moved, prev_sha256: previous };
+    const line = JSON.stringify(next);
+    const { bytes } = appendRecord(line, at, 0);
+    pieces.push(bytes.subarray(0, bytes.length - 3));
+    previous = sha256(line);
+    linked.push(next);
+  }
+  pieces.push(Buffer.from(EMPTY.slice(1)));
+  return { bytes: Buffer.concat(pieces), steps: linked };
+}
+
+function describe({ steps, bad, fromHead, fromBundles }: Gathered, kept: string[]): string[] {
+  const lines = [`${steps.length} steps were put together again`];
+  if (bad > 0) lines.push(`${bad} lines could not be read`);
+  if (fromHead > 0) lines.push(`${fromHead} steps were taken from the head`);
+  if (fromBundles > 0) lines.push(`${fromBundles} steps were rebuilt from their bundles' manifests`);
+  if (kept.length > 0) lines.push(`the damaged files are kept as ${kept.join(' and ')}`);
+  return lines;
+}
+
+function rebuiltHead(dir: string, old: Head | null, steps: Step[], bytes: Buffer, actions: string[]): Head {
+  const at = new Date().toISOString();
+  const last = steps.at(-1) ?? null;
+  // A session whose head is lost is not recorded into any more; another one may continue it already.
+  const base: Head = old ?? { ...emptyHead(basename(dir), {}, steps[0]?.published_at ?? at), status: 'stopped', stop_kind: 'repaired', stopped_at: at };
+  const current = steps.find((step) => step.step_id === base.current_step_id) ?? last;
+  const numbers = steps.map((step) => numberOf(step.bundle_id, 'bundle') ?? 0);
+  const unnamed = readdirSync(dir).map((name) => numberOf(name, 'bundle') ?? 0);
+  const last_number = numbers.concat(unnamed).reduce((a, b) => Math.max(a, b), base.bundle_last);
+  const named = new Set(numbers);
+  return {
+    ...base,
+    updated_at: at,
+    current_bundle_id: current?.bundle_id ?? null,
+    current_bundle_dir: current?.bundle_dir ?? null,
+    current_manifest_path: current?.manifest_path ?? null,
+    current_summary_path: current?.summary_path ?? null,
+    current_render_path: current?.render_path ?? null,
+    current_cached: current?.cached ?? null,
+    current_step_id: current?.step_id ?? null,
+    current_begun: null,
+    bundle_count: new Set(numbers).size,
+    bundle_last: last_number,
+    orphans: unnamed.filter((number) => number > 0 && !named.has(number)).map(bundleName).slice(0, LIMITS.orphans),
+    trajectory_step_count: steps.length,
+    trajectory_bytes: bytes.length - 3,
+    trajectory_sha256: last ? sha256(JSON.stringify(last)) : null,
+    latest_command: last?.command ?? null,
+    latest_publish_reason: last?.publish_reason ?? null,
+    latest_step: last,
+    history: steps.slice(-LIMITS.historySteps).reverse().map(historyEntry),
+    recoveries: [...base.recoveries, { at, key: last?.step_id ?? '', kind: 'repaired', detail: actions.join('; ') }].slice(-LIMITS.recoveries),
+  };
+}
