@@ -2,7 +2,17 @@
 // needed: ESM alone costs a fifth of a bare start), the renderers, the library with its types, the
 // recipes, the shipped fonts and the JSON Schema of preview.config.json.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
@@ -55,7 +65,9 @@ const results = [
     format: 'esm',
     outfile: `${OUT}/index.js`,
     entryPoints: ['src/index.ts'],
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
   }),
 ];
 for (const name of ['preview', 'previews']) chmodSync(`${OUT}/${name}.cjs`, 0o755);
@@ -91,9 +103,20 @@ const { configJsonSchema } = await import(`./${OUT}/index.js`);
 writeFileSync(`${OUT}/preview.config.schema.json`, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
 
 if (!process.argv.includes('--no-types')) {
-  execFileSync(process.execPath, [
-    require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.json', '--noEmit', 'false', '--emitDeclarationOnly', '--outDir', `${OUT}/types`,
-  ], { stdio: 'inherit' });
+  execFileSync(
+    process.execPath,
+    [
+      require.resolve('typescript/bin/tsc'),
+      '-p',
+      'tsconfig.json',
+      '--noEmit',
+      'false',
+      '--emitDeclarationOnly',
+      '--outDir',
+      `${OUT}/types`,
+    ],
+    { stdio: 'inherit' },
+  );
 }
 
 rmSync('dist', { recursive: true, force: true });

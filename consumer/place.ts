@@ -7,7 +7,9 @@ import { type Ref, resolveRef } from '../src/ref.js';
 export function refCommand(name: string, summary: string): Command {
   return command(`previews ${name}`, summary)
     .usage('[options] [ref]')
-    .addArgument(new Argument('[ref]', 'root, session, step or bundle, as a path or a name: session_003/step-0042'))
+    .addArgument(
+      new Argument('[ref]', 'root, session, step or bundle, as a path or a name: session_003/step-0042'),
+    )
     .option('--root <dir>', 'preview root (default: $PREVIEW_ROOT, or .preview of this project)', text)
     .option('--json', 'print one JSON document');
 }

@@ -11,7 +11,7 @@ import { isObject, readJsonObject } from '../src/json.js';
 import { CACHE_NAME, MANIFEST_NAME } from '../src/layout.js';
 import { inside, readBundle, readHead } from '../src/read.js';
 import type { Head, Manifest } from '../src/schema.js';
-import { type OpenSession, openSession, record, type Recorded } from '../src/session.js';
+import { type OpenSession, openSession, type Recorded, record } from '../src/session.js';
 import type { StepInput } from '../src/step.js';
 import { findRecipe, loadProject, type NamedRecipe, type Project } from './config.js';
 import { detect } from './detect.js';
@@ -59,9 +59,17 @@ export interface CaptureResult {
 }
 
 /** The recipe a capture uses: the one named, the config's default, or what `init` would have found. */
-export async function chooseRecipe(project: Project, name: string | undefined, previewRoot: string): Promise<NamedRecipe> {
+export async function chooseRecipe(
+  project: Project,
+  name: string | undefined,
+  previewRoot: string,
+): Promise<NamedRecipe> {
   const { config } = project;
-  const chosen = name ?? config?.default_recipe ?? Object.keys(config?.recipes ?? {})[0] ?? (await detect(project.dir, previewRoot)).recipe;
+  const chosen =
+    name ??
+    config?.default_recipe ??
+    Object.keys(config?.recipes ?? {})[0] ??
+    (await detect(project.dir, previewRoot)).recipe;
   return findRecipe(chosen, config);
 }
 
@@ -75,12 +83,34 @@ export async function capture(options: CaptureOptions): Promise<CaptureResult> {
   const began = { ...now(), clock: performance.now() };
   const project = loadProject(cwd);
   const place = { cwd, env, root: options.root, session: options.session };
-  const session = options.into ?? (await openSession({ ...place, ...(await projectFields(project, options.recipe, place)), timeout_ms: options.lock_timeout_ms }));
+  const session =
+    options.into ??
+    (await openSession({
+      ...place,
+      ...(await projectFields(project, options.recipe, place)),
+      timeout_ms: options.lock_timeout_ms,
+    }));
   const recipe = await chooseRecipe(project, options.recipe, session.root);
-  const look = () => fingerprintSources(project.dir, { sources: recipe.sources, exclude: recipe.exclude, previewRoot: session.root, cacheDir: join(session.root, CACHE_NAME), signal: options.signal });
+  const look = () =>
+    fingerprintSources(project.dir, {
+      sources: recipe.sources,
+      exclude: recipe.exclude,
+      previewRoot: session.root,
+      cacheDir: join(session.root, CACHE_NAME),
+      signal: options.signal,
+    });
   options.onPhase?.('looking at the sources');
   const [sources, tools] = await Promise.all([look(), lookUpTools(recipe, project.dir, session.root)]);
-  const run: Run = { options, project, session, recipe, tools, look, began, step: stepInput(options, began, recipe, sources) };
+  const run: Run = {
+    options,
+    project,
+    session,
+    recipe,
+    tools,
+    look,
+    began,
+    step: stepInput(options, began, recipe, sources),
+  };
   return (await reuse(run, sources)) ?? (await renderAndRecord(run, sources));
 }
 
@@ -97,10 +127,21 @@ interface Run {
 
 async function projectFields(project: Project, recipe: string | undefined, place: { cwd: string }) {
   const software = project.config?.software ?? null;
-  return { software, recipe: recipe ?? project.config?.default_recipe ?? null, project_name: basename(project.dir), project_path: project.dir, cwd: place.cwd };
+  return {
+    software,
+    recipe: recipe ?? project.config?.default_recipe ?? null,
+    project_name: basename(project.dir),
+    project_path: project.dir,
+    cwd: place.cwd,
+  };
 }
 
-function stepInput(options: CaptureOptions, began: Moment, recipe: NamedRecipe, sources: SourceFingerprint): StepInput {
+function stepInput(
+  options: CaptureOptions,
+  began: Moment,
+  recipe: NamedRecipe,
+  sources: SourceFingerprint,
+): StepInput {
   const given = options.command !== undefined;
   const started = given ? (options.started_at ?? null) : began.at;
   return {
@@ -119,14 +160,21 @@ function stepInput(options: CaptureOptions, began: Moment, recipe: NamedRecipe, 
 }
 
 /** The bundle before this one, as far as a recipe that shows changes needs it. */
-function previousSources(session: string, recipe: NamedRecipe): { files: FileEntry[]; fingerprint: string; since: string | null } | null {
+function previousSources(
+  session: string,
+  recipe: NamedRecipe,
+): { files: FileEntry[]; fingerprint: string; since: string | null } | null {
   if (!recipe.artifacts?.some((rule) => rule.changed)) return null;
   const head = readHead(session).value;
   const dir = head?.current_bundle_dir && inside(session, head.current_bundle_dir);
   const manifest = dir ? readBundle(dir).value.manifest : null;
   if (!dir || !manifest || manifest.recipe !== recipe.name || !manifest.source_fingerprint) return null;
   const since = manifest.context?.['since_fingerprint'];
-  return { files: sourceFiles(dir, manifest), fingerprint: manifest.source_fingerprint, since: typeof since === 'string' ? since : null };
+  return {
+    files: sourceFiles(dir, manifest),
+    fingerprint: manifest.source_fingerprint,
+    since: typeof since === 'string' ? since : null,
+  };
 }
 
 function sourceFiles(dir: string, manifest: Manifest): FileEntry[] {
@@ -134,7 +182,10 @@ function sourceFiles(dir: string, manifest: Manifest): FileEntry[] {
   const path = stored ? inside(dir, stored) : null;
   const list: unknown = path ? readList(path) : (manifest.source?.files ?? []);
   return (Array.isArray(list) ? list : []).filter(isObject).map((file) => ({
-    path: String(file['path']), sha256: String(file['sha256']).replace(/^sha256:/, ''), bytes: Number(file['bytes']), mode: (file['mode'] ?? 'file') as FileEntry['mode'],
+    path: String(file['path']),
+    sha256: String(file['sha256']).replace(/^sha256:/, ''),
+    bytes: Number(file['bytes']),
+    mode: (file['mode'] ?? 'file') as FileEntry['mode'],
   }));
 }
 
@@ -159,8 +210,13 @@ function keyOf({ recipe, tools, session }: Run, sources: SourceFingerprint): Key
   const before = previousSources(session.dir, recipe);
   const since = before && (before.fingerprint === sources.fingerprint ? before.since : before.fingerprint);
   const known = new Map(before?.files.map((file) => [file.path, file]));
-  const isNew = (file: FileEntry) => known.get(file.path)?.sha256 !== file.sha256 || known.get(file.path)?.mode !== file.mode;
-  const changed = new Set(recipe.artifacts?.some((rule) => rule.changed) ? sources.files.filter(isNew).map((file) => file.path) : []);
+  const isNew = (file: FileEntry) =>
+    known.get(file.path)?.sha256 !== file.sha256 || known.get(file.path)?.mode !== file.mode;
+  const changed = new Set(
+    recipe.artifacts?.some((rule) => rule.changed)
+      ? sources.files.filter(isNew).map((file) => file.path)
+      : [],
+  );
   const key = cacheKey({ sources: sources.fingerprint, recipe, tools: tools.identity, since });
   return { key, since, changed };
 }
@@ -174,23 +230,40 @@ async function reuse(run: Run, sources: SourceFingerprint): Promise<CaptureResul
   const found = findBundle(session.root, session.dir, head.session_id, keyOf(run, sources).key);
   if (!found) return null;
   try {
-    const recorded = await record(session, { kind: 'reuse', reuse: found }, finished(run), commitOptions(run));
+    const recorded = await record(
+      session,
+      { kind: 'reuse', reuse: found },
+      finished(run),
+      commitOptions(run),
+    );
     return resultOf(recorded, session.warnings);
   } catch (error) {
     // Gone or damaged in the meantime: it is rendered instead.
-    if (error instanceof PreviewError && ['bundle_gone', 'session_damaged', 'session_not_active'].includes(error.code) && !options.allowed) return null;
+    if (
+      error instanceof PreviewError &&
+      ['bundle_gone', 'session_damaged', 'session_not_active'].includes(error.code) &&
+      !options.allowed
+    )
+      return null;
     throw error;
   }
 }
 
 function commitOptions({ began, options }: Run): Partial<CommitOptions> {
-  return { begun: { at: began.at, boot_id: began.boot_id, monotonic_ns: began.monotonic_ns }, ...(options.allowed ? { allowed: options.allowed } : {}) };
+  return {
+    begun: { at: began.at, boot_id: began.boot_id, monotonic_ns: began.monotonic_ns },
+    ...(options.allowed ? { allowed: options.allowed } : {}),
+  };
 }
 
 /** A capture that is its own command ends when it is recorded. */
 function finished({ step, began, options }: Run): StepInput {
   if (options.command !== undefined) return step;
-  return { ...step, command_finished_at: new Date().toISOString(), duration_ms: performance.now() - began.clock };
+  return {
+    ...step,
+    command_finished_at: new Date().toISOString(),
+    duration_ms: performance.now() - began.clock,
+  };
 }
 
 /** How often a render is begun anew: once where sources changed under it, once where its bundle was removed. */
@@ -204,14 +277,27 @@ async function renderAndRecord(run: Run, first: SourceFingerprint): Promise<Capt
     for (let tries = 1; ; tries++) {
       options.onPhase?.(`rendering with ${recipe.name}`);
       const keyed = keyOf(run, sources);
-      const seal = await render(stage, { ...run, project: run.project.dir, sources, changed: keyed.changed, fields: bundleFields(run, sources, keyed), signal: options.signal });
+      const seal = await render(stage, {
+        ...run,
+        project: run.project.dir,
+        sources,
+        changed: keyed.changed,
+        fields: bundleFields(run, sources, keyed),
+        signal: options.signal,
+      });
       const after = recipe.run ? await run.look() : sources;
       const moved = after.fingerprint !== sources.fingerprint;
       if (moved && tries === 1) {
         sources = after;
         continue;
       }
-      const sealed = seal({ partial: moved ? ['sources_changed: the sources changed while they were rendered, twice; the picture may show neither state'] : [] });
+      const sealed = seal({
+        partial: moved
+          ? [
+              'sources_changed: the sources changed while they were rendered, twice; the picture may show neither state',
+            ]
+          : [],
+      });
       run.step.source_fingerprint = sources.fingerprint;
       options.onPhase?.('recording');
       try {
@@ -227,7 +313,11 @@ async function renderAndRecord(run: Run, first: SourceFingerprint): Promise<Capt
   }
 }
 
-function bundleFields(run: Run, sources: SourceFingerprint, { key, since }: Keyed): Omit<BundleFields, 'status' | 'headline'> {
+function bundleFields(
+  run: Run,
+  sources: SourceFingerprint,
+  { key, since }: Keyed,
+): Omit<BundleFields, 'status' | 'headline'> {
   const { project, recipe, step, tools } = run;
   return {
     command: step.command,
@@ -240,7 +330,9 @@ function bundleFields(run: Run, sources: SourceFingerprint, { key, since }: Keye
       project_name: basename(project.dir),
       project_path: project.dir,
       project_fingerprint: sources.fingerprint,
-      files: sources.files.flatMap(({ sha256, ...file }) => (sha256 === null ? [] : [{ ...file, sha256: `sha256:${sha256}` }])),
+      files: sources.files.flatMap(({ sha256, ...file }) =>
+        sha256 === null ? [] : [{ ...file, sha256: `sha256:${sha256}` }],
+      ),
     },
     ...(since ? { context: { since_fingerprint: since } } : {}),
     warnings: sources.problems,
@@ -250,7 +342,10 @@ function bundleFields(run: Run, sources: SourceFingerprint, { key, since }: Keye
 function remember(recorded: Recorded, sealed: Sealed, key: string, reusable: boolean): void {
   const { session_id } = recorded.head;
   if (!reusable || sealed.fields.status === 'error' || !session_id) return;
-  rememberBundle(recorded.session.root, session_id, key, { bundle_id: recorded.step.bundle_id, manifest_sha256: recorded.step.manifest_sha256 });
+  rememberBundle(recorded.session.root, session_id, key, {
+    bundle_id: recorded.step.bundle_id,
+    manifest_sha256: recorded.step.manifest_sha256,
+  });
 }
 
 function resultOf({ step, session, warnings }: Recorded, earlier: string[], sealed?: Sealed): CaptureResult {
@@ -261,24 +356,67 @@ function resultOf({ step, session, warnings }: Recorded, earlier: string[], seal
     status: step.status,
     cached: step.cached,
     artifact_count: (sealed?.stage.artifacts ?? manifest?.artifacts ?? []).length,
-    warnings: [...new Set([...earlier, ...session.warnings, ...(sealed?.warnings ?? manifest?.warnings ?? []), ...warnings])],
+    warnings: [
+      ...new Set([
+        ...earlier,
+        ...session.warnings,
+        ...(sealed?.warnings ?? manifest?.warnings ?? []),
+        ...warnings,
+      ]),
+    ],
   };
 }
 
 /** A step's paths, absolute. */
-function placesOf(dir: string, step: { bundle_id: string; bundle_dir: string; manifest_path: string; summary_path?: string | null | undefined; render_path?: string | null | undefined }) {
+function placesOf(
+  dir: string,
+  step: {
+    bundle_id: string;
+    bundle_dir: string;
+    manifest_path: string;
+    summary_path?: string | null | undefined;
+    render_path?: string | null | undefined;
+  },
+) {
   const at = (stored: string | null | undefined) => (stored ? join(dir, stored) : null);
-  return { session_dir: dir, bundle_dir: at(step.bundle_dir), bundle_id: step.bundle_id, manifest_path: at(step.manifest_path), summary_path: at(step.summary_path), render: at(step.render_path) };
+  return {
+    session_dir: dir,
+    bundle_dir: at(step.bundle_dir),
+    bundle_id: step.bundle_id,
+    manifest_path: at(step.manifest_path),
+    summary_path: at(step.summary_path),
+    render: at(step.render_path),
+  };
 }
 
 /** What is current in a session, in the form a capture's result has; null fields before the first step. */
 export function currentResult(dir: string, head: Head): CaptureResult {
   if (!head.current_bundle_id || !head.current_bundle_dir || !head.current_manifest_path) {
-    return { session_dir: dir, bundle_dir: null, bundle_id: null, manifest_path: null, summary_path: null, render: null, step_id: null, status: null, cached: null, artifact_count: 0, warnings: [] };
+    return {
+      session_dir: dir,
+      bundle_dir: null,
+      bundle_id: null,
+      manifest_path: null,
+      summary_path: null,
+      render: null,
+      step_id: null,
+      status: null,
+      cached: null,
+      artifact_count: 0,
+      warnings: [],
+    };
   }
-  const manifest = existsSync(join(dir, head.current_bundle_dir, MANIFEST_NAME)) ? readBundle(join(dir, head.current_bundle_dir)).value.manifest : null;
+  const manifest = existsSync(join(dir, head.current_bundle_dir, MANIFEST_NAME))
+    ? readBundle(join(dir, head.current_bundle_dir)).value.manifest
+    : null;
   return {
-    ...placesOf(dir, { bundle_id: head.current_bundle_id, bundle_dir: head.current_bundle_dir, manifest_path: head.current_manifest_path, summary_path: head.current_summary_path, render_path: head.current_render_path }),
+    ...placesOf(dir, {
+      bundle_id: head.current_bundle_id,
+      bundle_dir: head.current_bundle_dir,
+      manifest_path: head.current_manifest_path,
+      summary_path: head.current_summary_path,
+      render_path: head.current_render_path,
+    }),
     step_id: head.current_step_id,
     status: manifest?.status ?? null,
     cached: head.current_cached,

@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import picomatch from 'picomatch';
-import { addArtifact, type ArtifactInput, type Stage } from '../src/bundle.js';
+import { type ArtifactInput, addArtifact, type Stage } from '../src/bundle.js';
 import type { ArtifactRule, FactRule, Recipe } from '../src/config.js';
 import { isObject, readJsonObject } from '../src/json.js';
 import { detectMedia } from '../src/media.js';
@@ -50,11 +50,16 @@ export function collect(stage: Stage, recipe: Recipe, produced: Produced): Colle
     const inProject = rule.path.startsWith(IN_PROJECT);
     const glob = inProject ? rule.path.slice(IN_PROJECT.length) : rule.path;
     const matches = picomatch(glob, { dot: glob.includes('/.') || glob.startsWith('.') });
-    const pool = inProject ? produced.sources.filter((path) => !rule.changed || produced.changed.has(path)) : made;
+    const pool = inProject
+      ? produced.sources.filter((path) => !rule.changed || produced.changed.has(path))
+      : made;
     const base = inProject ? produced.project : stage.out;
     const named = pool.filter((path) => matches(path));
     const hits = named.filter((path) => isPlainFile(base, path));
-    if (hits.length < named.length) warnings.push(`not_a_file: ${named.length - hits.length} of what ${rule.path} names are links or no files, and were left out`);
+    if (hits.length < named.length)
+      warnings.push(
+        `not_a_file: ${named.length - hits.length} of what ${rule.path} names are links or no files, and were left out`,
+      );
     if (hits.length === 0 && !inProject && picomatch.scan(glob).isGlob === false) absent.push(rule.path);
     const limit = rule.limit ?? LIMITS.galleryImages;
     if (hits.length > limit) warnings.push(`left_out: ${hits.length - limit} more files match ${rule.path}`);
@@ -73,14 +78,25 @@ export function collect(stage: Stage, recipe: Recipe, produced: Produced): Colle
   promote(found, recipe);
   for (const input of found) addArtifact(stage, input);
   const facts = { ...factsFrom(recipe.facts ?? [], stage.out, produced), ...report.facts };
-  return { facts, warnings, next_actions: report.next_actions, headline: report.headline, backend: report.backend, absent };
+  return {
+    facts,
+    warnings,
+    next_actions: report.next_actions,
+    headline: report.headline,
+    backend: report.backend,
+    absent,
+  };
 }
 
 /** Where a recipe shows what commands produced, the newest picture of them is the hero. */
 function promote(found: ArtifactInput[], recipe: Recipe): void {
   if (recipe.run || found.some((input) => input.role === 'hero')) return;
-  const images = found.filter((input) => input.role === 'gallery' && detectMedia(input.file!, input.name).kind === 'image');
-  const newest = images.sort((a, b) => statSync(b.file!).mtimeMs - statSync(a.file!).mtimeMs || (a.name! < b.name! ? -1 : 1))[0];
+  const images = found.filter(
+    (input) => input.role === 'gallery' && detectMedia(input.file!, input.name).kind === 'image',
+  );
+  const newest = images.sort(
+    (a, b) => statSync(b.file!).mtimeMs - statSync(a.file!).mtimeMs || (a.name! < b.name! ? -1 : 1),
+  )[0];
   if (newest) newest.role = 'hero';
 }
 
@@ -100,11 +116,14 @@ function isPlainFile(base: string, path: string): boolean {
 /** All files below a folder, relative and sorted; links are not followed. */
 export function filesIn(dir: string, base: string = dir): string[] {
   return readdirSync(dir, { withFileTypes: true })
-    .flatMap((entry) => (entry.isDirectory() ? filesIn(join(dir, entry.name), base) : [relative(base, join(dir, entry.name))]))
+    .flatMap((entry) =>
+      entry.isDirectory() ? filesIn(join(dir, entry.name), base) : [relative(base, join(dir, entry.name))],
+    )
     .sort();
 }
 
-const number = (text: string) => (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text.trim());
+const number = (text: string) =>
+  /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text.trim();
 
 function factsFrom(rules: FactRule[], out: string, { stdout, stderr }: Produced): Record<string, unknown> {
   const facts: Record<string, unknown> = {};
@@ -126,12 +145,17 @@ function textIn(out: string, stored: string): string {
 /** The renderer's own report, believed only as far as its types go. */
 function readReport(stage: Stage) {
   const path = join(stage.out, REPORT);
-  const value = isPlainFile(stage.out, REPORT) && statSync(path).size <= MAX_FACT_FILE ? (readJsonObject(path, REPORT).value ?? {}) : {};
+  const value =
+    isPlainFile(stage.out, REPORT) && statSync(path).size <= MAX_FACT_FILE
+      ? (readJsonObject(path, REPORT).value ?? {})
+      : {};
   rmSync(path, { force: true });
-  const strings = (key: string) => (Array.isArray(value[key]) ? value[key].filter((item): item is string => typeof item === 'string') : []);
+  const strings = (key: string) =>
+    Array.isArray(value[key]) ? value[key].filter((item): item is string => typeof item === 'string') : [];
   const text = (key: string) => (typeof value[key] === 'string' ? value[key] : null);
   const labels: Record<string, string> = {};
-  for (const [path, label] of Object.entries(isObject(value['labels']) ? value['labels'] : {})) if (typeof label === 'string') labels[path] = label;
+  for (const [path, label] of Object.entries(isObject(value['labels']) ? value['labels'] : {}))
+    if (typeof label === 'string') labels[path] = label;
   return {
     headline: text('headline'),
     backend: text('backend'),

@@ -1,7 +1,7 @@
 // The project's preview.config.json, the built-in recipes, and the recipe that a capture uses.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { checkConfig, checkRecipe, type Config, type Recipe } from '../src/config.js';
+import { type Config, checkConfig, checkRecipe, type Recipe } from '../src/config.js';
 import { errnoOf, PreviewError } from '../src/errors.js';
 import { CONFIG_NAME, findProject } from '../src/layout.js';
 
@@ -34,12 +34,19 @@ function parseJson(text: string, file: string): unknown {
     // Editors on some systems put a byte order mark in front, which JSON.parse refuses.
     return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
-    throw new PreviewError('config_invalid', `${file} is not JSON: ${(error as Error).message}`, 'mend it, or move it away and run `preview init`');
+    throw new PreviewError(
+      'config_invalid',
+      `${file} is not JSON: ${(error as Error).message}`,
+      'mend it, or move it away and run `preview init`',
+    );
   }
 }
 
 /** Names of the built-in recipes. */
-export const builtinNames = (): string[] => readdirSync(RECIPES).map((name) => basename(name, '.json')).sort();
+export const builtinNames = (): string[] =>
+  readdirSync(RECIPES)
+    .map((name) => basename(name, '.json'))
+    .sort();
 
 /** A built-in recipe, or null for a name there is none of. */
 export function builtinRecipe(name: string): Recipe | null {
@@ -63,7 +70,11 @@ function merged(name: string, config: Config | null, above: Set<string>): Recipe
   const recipe = own ?? builtinRecipe(name);
   if (!recipe) {
     const known = [...new Set([...Object.keys(config?.recipes ?? {}), ...builtinNames()])].sort();
-    throw new PreviewError('recipe_unknown', `there is no recipe ${JSON.stringify(name)}`, `there are: ${known.join(', ')}; your own go into ${CONFIG_NAME}`);
+    throw new PreviewError(
+      'recipe_unknown',
+      `there is no recipe ${JSON.stringify(name)}`,
+      `there are: ${known.join(', ')}; your own go into ${CONFIG_NAME}`,
+    );
   }
   if (!own?.uses) return { software: config?.software, ...recipe };
   const base = merged(own.uses, config, new Set([...above, name]));

@@ -18,9 +18,18 @@ export interface Detected {
 export async function detect(project: string, previewRoot: string): Promise<Detected> {
   for (const { recipe, software, sources, reason } of TABLE) {
     const { files } = await listSources(project, { sources, previewRoot });
-    if (files.length > 0) return { recipe, software, found: `${files.length} ${files.length === 1 ? reason.replace(/s$/, '') : reason}` };
+    if (files.length > 0)
+      return {
+        recipe,
+        software,
+        found: `${files.length} ${files.length === 1 ? reason.replace(/s$/, '') : reason}`,
+      };
   }
-  return { recipe: 'files', software: 'files', found: 'no files that a built-in recipe draws; `files` shows what commands produce' };
+  return {
+    recipe: 'files',
+    software: 'files',
+    found: 'no files that a built-in recipe draws; `files` shows what commands produce',
+  };
 }
 
 /** The config that `init` writes for it. */

@@ -61,12 +61,22 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
       options.signal?.removeEventListener('abort', stop);
       child.stdout?.destroy();
       child.stderr?.destroy();
-      resolve({ ...result, stdout: out.text(), stderr: err.text() + note, timed_out, duration_ms: performance.now() - began });
+      resolve({
+        ...result,
+        stdout: out.text(),
+        stderr: err.text() + note,
+        timed_out,
+        duration_ms: performance.now() - began,
+      });
     };
     child.stdout.on('data', out.take);
     child.stderr.on('data', err.take);
     child.on('error', (error) => {
-      if (child.pid === undefined) finish({ exit_code: null, signal: null, missing: true }, `${argv[0]}: ${errnoOf(error) ?? error.message}`);
+      if (child.pid === undefined)
+        finish(
+          { exit_code: null, signal: null, missing: true },
+          `${argv[0]}: ${errnoOf(error) ?? error.message}`,
+        );
     });
     child.on('exit', (exit_code, signal) => {
       // Whatever it left behind has no one to work for now. What holds the pipes open is waited for no longer than a grace.
@@ -98,7 +108,8 @@ function killMarked(mark: string): void {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
-      if (readFileSync(`/proc/${name}/environ`, 'latin1').includes(wanted)) process.kill(Number(name), 'SIGKILL');
+      if (readFileSync(`/proc/${name}/environ`, 'latin1').includes(wanted))
+        process.kill(Number(name), 'SIGKILL');
     } catch {
       // Gone meanwhile, or another user's: not ours either way.
     }

@@ -2,7 +2,14 @@
 // The lock is not held here (I5). A render that failed gives a bundle too, of status `error`, with the output as its log.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { addArtifact, type BundleFields, resetStage, type Sealed, sealStage, type Stage } from '../src/bundle.js';
+import {
+  addArtifact,
+  type BundleFields,
+  resetStage,
+  type Sealed,
+  type Stage,
+  sealStage,
+} from '../src/bundle.js';
 import { PreviewError } from '../src/errors.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
 import type { Artifact } from '../src/schema.js';
@@ -27,19 +34,33 @@ export interface RenderInput {
 const DEFAULT_TIMEOUT_S = 60;
 
 /** Renders into the stage (emptied first). The returned function seals, with whatever must still be added. */
-export async function render(stage: Stage, input: RenderInput): Promise<(more: { partial?: string[] }) => Sealed> {
+export async function render(
+  stage: Stage,
+  input: RenderInput,
+): Promise<(more: { partial?: string[] }) => Sealed> {
   resetStage(stage);
   const { recipe, tools } = input;
   if (tools.missing) {
     const { program, debian } = tools.missing;
-    return failed(stage, input, `${program} is not installed`, `renderer_missing: ${program} is not there${debian ? `; Debian has it in the package ${debian}` : ''}`, '');
+    return failed(
+      stage,
+      input,
+      `${program} is not installed`,
+      `renderer_missing: ${program} is not there${debian ? `; Debian has it in the package ${debian}` : ''}`,
+      '',
+    );
   }
   const runs: { argv: string[]; outcome: Outcome }[] = [];
   const deadline = performance.now() + (recipe.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000;
   for (const command of recipe.run ?? []) {
     const argv = expand(command, stage, input);
     const env = rendererEnv(command, stage);
-    const outcome = await runCommand(argv, { cwd: input.project, env, timeout_ms: Math.max(1, deadline - performance.now()), signal: input.signal });
+    const outcome = await runCommand(argv, {
+      cwd: input.project,
+      env,
+      timeout_ms: Math.max(1, deadline - performance.now()),
+      signal: input.signal,
+    });
     if (input.signal?.aborted) throw new PreviewError('interrupted', 'interrupted; nothing was recorded');
     runs.push({ argv, outcome });
     const bad = complaint(outcome, argv[0]!, recipe);
@@ -47,10 +68,22 @@ export async function render(stage: Stage, input: RenderInput): Promise<(more: {
   }
   const stdout = runs.map(({ outcome }) => outcome.stdout).join('');
   const stderr = runs.map(({ outcome }) => outcome.stderr).join('');
-  const produced = { project: input.project, sources: input.sources.files.map((file) => file.path), changed: input.changed, stdout, stderr };
+  const produced = {
+    project: input.project,
+    sources: input.sources.files.map((file) => file.path),
+    changed: input.changed,
+    stdout,
+    stderr,
+  };
   const found = collect(stage, recipe, produced);
   if (found.absent.length > 0) {
-    return failed(stage, input, `${recipe.name} left no ${found.absent[0]}`, `output_missing: the commands ended well but left no ${found.absent.join(', ')}`, logOf(runs));
+    return failed(
+      stage,
+      input,
+      `${recipe.name} left no ${found.absent[0]}`,
+      `output_missing: the commands ended well but left no ${found.absent.join(', ')}`,
+      logOf(runs),
+    );
   }
   found.warnings.push(...(await finishPicture(stage, input)));
   const command = runs.map(({ argv }) => argv);
@@ -62,25 +95,44 @@ export async function render(stage: Stage, input: RenderInput): Promise<(more: {
       facts: found.facts,
       warnings: [...partial, ...found.warnings],
       next_actions: found.next_actions,
-      generator: { ...input.fields.generator, command: command.length === 1 ? command[0] : command, backend: found.backend ?? tools.backend },
+      generator: {
+        ...input.fields.generator,
+        command: command.length === 1 ? command[0] : command,
+        backend: found.backend ?? tools.backend,
+      },
     });
 }
 
 /** Codes of warnings that say a picture shows something other than the work itself. */
 const PARTIAL_CODES = ['svg_unreadable:', 'added_'];
-const isHonestlyPartial = ({ warnings }: Collected) => warnings.some((warning) => PARTIAL_CODES.some((code) => warning.startsWith(code)));
+const isHonestlyPartial = ({ warnings }: Collected) =>
+  warnings.some((warning) => PARTIAL_CODES.some((code) => warning.startsWith(code)));
 
 function headlineOf(stage: Stage, { recipe, changed, sources }: RenderInput): string {
   const shown = stage.artifacts.filter((artifact) => artifact.role !== 'thumb').length;
   if (recipe.run) return `${recipe.name}: ${shown} ${shown === 1 ? 'file' : 'files'} rendered`;
-  return changed.size === 0 ? `${sources.files.length} files, none new` : `${changed.size} of ${sources.files.length} files new or changed`;
+  return changed.size === 0
+    ? `${sources.files.length} files, none new`
+    : `${changed.size} of ${sources.files.length} files new or changed`;
 }
 
 /** An argument's placeholders filled in; `{sources}` alone becomes the source files. What is no placeholder stays as it is. */
-function expand(command: readonly string[], stage: Stage, { project, recipe, sources }: RenderInput): string[] {
-  const values: Record<string, string> = { ...recipe.with as Record<string, string>, out: stage.out, project, node: process.execPath, renderers: RENDERERS };
+function expand(
+  command: readonly string[],
+  stage: Stage,
+  { project, recipe, sources }: RenderInput,
+): string[] {
+  const values: Record<string, string> = {
+    ...(recipe.with as Record<string, string>),
+    out: stage.out,
+    project,
+    node: process.execPath,
+    renderers: RENDERERS,
+  };
   return command.flatMap((arg) =>
-    arg === '{sources}' ? sources.files.map((file) => file.path) : [arg.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))],
+    arg === '{sources}'
+      ? sources.files.map((file) => file.path)
+      : [arg.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))],
   );
 }
 
@@ -91,24 +143,60 @@ function rendererEnv(command: readonly string[], stage: Stage): NodeJS.ProcessEn
   return env;
 }
 
-function complaint(outcome: Outcome, program: string, recipe: NamedRecipe): { headline: string; warning: string } | null {
+function complaint(
+  outcome: Outcome,
+  program: string,
+  recipe: NamedRecipe,
+): { headline: string; warning: string } | null {
   const last = outcome.stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
   const says = last ? `: ${last}` : '';
   const name = program === process.execPath ? recipe.name : program;
-  if (outcome.missing) return { headline: `${name} could not be started`, warning: `renderer_missing: ${name} could not be started${says}` };
-  if (outcome.timed_out) return { headline: `${name} took too long`, warning: `renderer_timeout: ${name} was ended after ${recipe.timeout_s ?? DEFAULT_TIMEOUT_S} s${says}` };
-  if (outcome.signal) return { headline: `${name} was killed`, warning: `renderer_failed: ${name} was ended by ${outcome.signal}${says}` };
-  if (outcome.exit_code !== 0) return { headline: `${name} failed`, warning: `renderer_failed: ${name} ended with exit code ${outcome.exit_code}${says}` };
+  if (outcome.missing)
+    return {
+      headline: `${name} could not be started`,
+      warning: `renderer_missing: ${name} could not be started${says}`,
+    };
+  if (outcome.timed_out)
+    return {
+      headline: `${name} took too long`,
+      warning: `renderer_timeout: ${name} was ended after ${recipe.timeout_s ?? DEFAULT_TIMEOUT_S} s${says}`,
+    };
+  if (outcome.signal)
+    return {
+      headline: `${name} was killed`,
+      warning: `renderer_failed: ${name} was ended by ${outcome.signal}${says}`,
+    };
+  if (outcome.exit_code !== 0)
+    return {
+      headline: `${name} failed`,
+      warning: `renderer_failed: ${name} ended with exit code ${outcome.exit_code}${says}`,
+    };
   return null;
 }
 
 function logOf(runs: { argv: string[]; outcome: Outcome }[]): string {
-  return runs.map(({ argv, outcome }) => `$ ${shellQuote(argv)}\n${outcome.stdout}${outcome.stderr}`).join('\n');
+  return runs
+    .map(({ argv, outcome }) => `$ ${shellQuote(argv)}\n${outcome.stdout}${outcome.stderr}`)
+    .join('\n');
 }
 
-function failed(stage: Stage, input: RenderInput, headline: string, warning: string, log: string): (more: { partial?: string[] }) => Sealed {
+function failed(
+  stage: Stage,
+  input: RenderInput,
+  headline: string,
+  warning: string,
+  log: string,
+): (more: { partial?: string[] }) => Sealed {
   resetStage(stage);
-  if (log) addArtifact(stage, { content: log, role: 'log', name: 'renderer.log', label: 'What the renderer said', kind: 'text', media_type: 'text/plain' });
+  if (log)
+    addArtifact(stage, {
+      content: log,
+      role: 'log',
+      name: 'renderer.log',
+      label: 'What the renderer said',
+      kind: 'text',
+      media_type: 'text/plain',
+    });
   return ({ partial = [] }) =>
     sealStage(stage, {
       ...input.fields,
@@ -122,33 +210,62 @@ function failed(stage: Stage, input: RenderInput, headline: string, warning: str
 /** Gives the hero its thumbnail, and its size where it is over 1280 px; in a child, for the picture is untrusted. */
 async function finishPicture(stage: Stage, { project, signal }: RenderInput): Promise<string[]> {
   const hero = stage.artifacts.find((artifact) => artifact.role === 'hero');
-  if (!hero || hero.kind !== 'image') return [];
+  if (hero?.kind !== 'image') return [];
   const large = Math.max(hero.width ?? 0, hero.height ?? 0) > LIMITS.heroPixels;
   if (stage.artifacts.some((artifact) => artifact.role === 'thumb') && !large) return [];
-  const argv = [process.execPath, join(RENDERERS, 'finish.cjs'), '--in', join(stage.bundle, hero.path), '--out', stage.out];
+  const argv = [
+    process.execPath,
+    join(RENDERERS, 'finish.cjs'),
+    '--in',
+    join(stage.bundle, hero.path),
+    '--out',
+    stage.out,
+  ];
   const env = { ...process.env };
   delete env['NODE_EXTRA_CA_CERTS'];
-  const { stdout, exit_code, stderr } = await runCommand(argv, { cwd: project, env, timeout_ms: 30_000, signal });
+  const { stdout, exit_code, stderr } = await runCommand(argv, {
+    cwd: project,
+    env,
+    timeout_ms: 30_000,
+    signal,
+  });
   const warnings: string[] = [];
-  if (exit_code !== 0) return [`thumb_missing: no thumbnail could be made: ${stderr.trim().split('\n').at(-1) ?? ''}`];
+  if (exit_code !== 0)
+    return [`thumb_missing: no thumbnail could be made: ${stderr.trim().split('\n').at(-1) ?? ''}`];
   const thumb = join(stage.out, 'thumb.png');
   const scaled = join(stage.out, 'scaled.png');
   if (existsSync(thumb) && !stage.artifacts.some((artifact) => artifact.role === 'thumb')) {
     addArtifact(stage, { file: thumb, move: true, role: 'thumb', name: 'thumb.png', label: 'Thumbnail' });
   } else if (!existsSync(thumb)) warnings.push(`thumb_missing: ${reasonIn(stdout)}`);
   if (large && existsSync(scaled)) replaceHero(stage, hero, scaled);
-  else if (large) warnings.push(`hero_large: the picture is ${hero.width} × ${hero.height} px, over the ${LIMITS.heroPixels} that stay cheap to look at`);
+  else if (large)
+    warnings.push(
+      `hero_large: the picture is ${hero.width} × ${hero.height} px, over the ${LIMITS.heroPixels} that stay cheap to look at`,
+    );
   return warnings;
 }
 
-const reasonIn = (stdout: string): string => /"reason":"([^"]*)"/.exec(stdout)?.[1] ?? 'no thumbnail could be made';
+const reasonIn = (stdout: string): string =>
+  /"reason":"([^"]*)"/.exec(stdout)?.[1] ?? 'no thumbnail could be made';
 
 /** The picture as it came stays, as a render-output; what is shown is its smaller copy. */
 function replaceHero(stage: Stage, hero: Artifact, scaled: string): void {
   const index = stage.artifacts.indexOf(hero);
   stage.artifacts.splice(index, 1);
-  const original = addArtifact(stage, { file: join(stage.bundle, hero.path), move: true, role: 'render-output', name: hero.label ?? 'render', label: `${hero.label} (full size)` });
+  const original = addArtifact(stage, {
+    file: join(stage.bundle, hero.path),
+    move: true,
+    role: 'render-output',
+    name: hero.label ?? 'render',
+    label: `${hero.label} (full size)`,
+  });
   stage.artifacts.splice(stage.artifacts.indexOf(original), 1);
-  addArtifact(stage, { file: scaled, move: true, role: 'hero', name: 'render.png', label: hero.label ?? 'render' });
+  addArtifact(stage, {
+    file: scaled,
+    move: true,
+    role: 'hero',
+    name: 'render.png',
+    label: hero.label ?? 'render',
+  });
   stage.artifacts.push(original);
 }

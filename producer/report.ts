@@ -12,7 +12,9 @@ export function reportCapture(result: CaptureResult, json: boolean): number {
   else {
     const paint = painter();
     const [style, word] = MARKS[(result.status ?? 'ok') as keyof typeof MARKS] ?? MARKS.ok;
-    say(`${paint('bold', result.step_id ?? 'no step yet')}  ${paint(style, word)}  ${result.bundle_id ?? ''}${result.cached ? paint('dim', ' (unchanged, reused)') : ''}`);
+    say(
+      `${paint('bold', result.step_id ?? 'no step yet')}  ${paint(style, word)}  ${result.bundle_id ?? ''}${result.cached ? paint('dim', ' (unchanged, reused)') : ''}`,
+    );
     if (result.render) say(`  picture  ${neutralise(result.render)}`);
     say(`  session  ${neutralise(result.session_dir)}`);
     warnAll(result.warnings);

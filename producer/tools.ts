@@ -10,8 +10,14 @@ import { PACKAGE_VERSION } from '../src/version.js';
 import { runCommand } from './process.js';
 
 /** The file a program's name stands for, as execvp would find it; null where there is none. */
-export function findProgram(name: string, cwd: string, path: string = process.env['PATH'] ?? ''): string | null {
-  const candidates = name.includes('/') ? [isAbsolute(name) ? name : resolve(cwd, name)] : path.split(delimiter).map((dir) => join(dir || cwd, name));
+export function findProgram(
+  name: string,
+  cwd: string,
+  path: string = process.env['PATH'] ?? '',
+): string | null {
+  const candidates = name.includes('/')
+    ? [isAbsolute(name) ? name : resolve(cwd, name)]
+    : path.split(delimiter).map((dir) => join(dir || cwd, name));
   for (const candidate of candidates) {
     try {
       accessSync(candidate, constants.X_OK);
@@ -42,7 +48,10 @@ export interface Tools {
 /** Looks for all programs of a recipe. The version is asked once for each build and then remembered in `.cache`. */
 export async function lookUpTools(recipe: Recipe, project: string, root: string): Promise<Tools> {
   const needs = recipe.needs ?? [];
-  const named = new Set([...needs.map((need) => need.program), ...(recipe.run ?? []).map((argv) => argv[0]!)]);
+  const named = new Set([
+    ...needs.map((need) => need.program),
+    ...(recipe.run ?? []).map((argv) => argv[0]!),
+  ]);
   const identity: string[] = [`preview-recorder ${PACKAGE_VERSION}`];
   for (const program of named) {
     if (program === '{node}') {
@@ -56,17 +65,33 @@ export async function lookUpTools(recipe: Recipe, project: string, root: string)
     }
     identity.push(identityOf(file));
   }
-  const backend = recipe.version ? await versionLine(recipe.version, identity.join('\n'), project, root) : null;
+  const backend = recipe.version
+    ? await versionLine(recipe.version, identity.join('\n'), project, root)
+    : null;
   return { identity: backend ? [...identity, backend] : identity, missing: null, backend };
 }
 
-async function versionLine(argv: string[], identity: string, project: string, root: string): Promise<string | null> {
+async function versionLine(
+  argv: string[],
+  identity: string,
+  project: string,
+  root: string,
+): Promise<string | null> {
   const file = join(root, CACHE_NAME, 'versions.json');
   const known = readJsonObject(file, 'cache').value ?? {};
   const remembered = known[identity];
   if (typeof remembered === 'string') return remembered;
-  const { stdout, stderr, missing } = await runCommand(argv, { cwd: project, env: process.env, timeout_ms: 20_000, keep_bytes: 8192 });
-  const line = `${stdout}\n${stderr}`.split('\n').find((text) => text.trim() !== '')?.trim().slice(0, 200);
+  const { stdout, stderr, missing } = await runCommand(argv, {
+    cwd: project,
+    env: process.env,
+    timeout_ms: 20_000,
+    keep_bytes: 8192,
+  });
+  const line = `${stdout}\n${stderr}`
+    .split('\n')
+    .find((text) => text.trim() !== '')
+    ?.trim()
+    .slice(0, 200);
   if (missing || !line) return null;
   try {
     makeDir(join(root, CACHE_NAME));

@@ -134,7 +134,11 @@ function placeFor(stage: Stage, role: string, name: string, ext: string): string
 
 /** A file name without its extension that every system can hold: `a:b.txt` → `a_b`, `aux` → `aux_`, at most 60 characters. */
 export function portableName(name: string): string {
-  const plain = basename(name, extname(name)).normalize('NFKD').replace(/[^\w-]+/g, '_').replace(/^[_.-]+|_+$/g, '').slice(0, 60);
+  const plain = basename(name, extname(name))
+    .normalize('NFKD')
+    .replace(/[^\w-]+/g, '_')
+    .replace(/^[_.-]+|_+$/g, '')
+    .slice(0, 60);
   if (plain === '') return 'file';
   return /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(plain) ? `${plain}_` : plain;
 }
@@ -149,7 +153,13 @@ export interface BundleFields {
   cache_key?: string | null;
   source_fingerprint?: string | null;
   generator?: Record<string, unknown>;
-  source?: { project_name?: string; project_path?: string; project_fingerprint?: string; files?: SourceFile[]; [key: string]: unknown };
+  source?: {
+    project_name?: string;
+    project_path?: string;
+    project_fingerprint?: string;
+    files?: SourceFile[];
+    [key: string]: unknown;
+  };
   headline: string;
   facts?: Record<string, unknown>;
   warnings?: string[];
@@ -178,7 +188,10 @@ export interface Sealed {
 export function sealStage(stage: Stage, fields: BundleFields): Sealed {
   const total = stage.artifacts.reduce((sum, artifact) => sum + artifact.bytes, 0);
   const warnings = [...(fields.warnings ?? [])];
-  if (total > LIMITS.bundle) warnings.push(`bundle_large: the bundle holds ${mb(total)}, over the ${mb(LIMITS.bundle)} that stay cheap to keep and show`);
+  if (total > LIMITS.bundle)
+    warnings.push(
+      `bundle_large: the bundle holds ${mb(total)}, over the ${mb(LIMITS.bundle)} that stay cheap to keep and show`,
+    );
   const summary = fitSummary({
     command: fields.command,
     headline: fields.headline,
@@ -229,9 +242,17 @@ function sourceOf(stage: Stage, source: NonNullable<BundleFields['source']>) {
   if (!source.files || source.files.length <= LIMITS.manifestFiles) return source;
   const { files, ...rest } = source;
   const artifact = addArtifact(stage, {
-    content: `${JSON.stringify(files)}\n`, role: 'pipeline-json', name: 'source-files.json', label: 'Source files',
+    content: `${JSON.stringify(files)}\n`,
+    role: 'pipeline-json',
+    name: 'source-files.json',
+    label: 'Source files',
   });
-  return { ...rest, files_path: artifact.path, files_sha256: artifact.sha256 ?? null, files_count: files.length };
+  return {
+    ...rest,
+    files_path: artifact.path,
+    files_sha256: artifact.sha256 ?? null,
+    files_count: files.length,
+  };
 }
 
 /** Writes the manifest of the given number into the stage; its hash is what the step will name. Fsyncs once. */
@@ -270,8 +291,15 @@ export function fitSummary(summary: Summary): Summary {
     cut = {
       ...cut,
       command: cut.command == null ? null : cutText(cut.command, keep * 16, jsonBytes),
-      facts: Object.fromEntries(Object.entries(cut.facts).filter(([, fact]) => JSON.stringify(fact ?? null).length < 200).slice(0, keep * 2)),
-      warnings: left > 0 ? [...cut.warnings.slice(0, keep), `more_warnings: ${left} more are in the manifest`] : cut.warnings,
+      facts: Object.fromEntries(
+        Object.entries(cut.facts)
+          .filter(([, fact]) => JSON.stringify(fact ?? null).length < 200)
+          .slice(0, keep * 2),
+      ),
+      warnings:
+        left > 0
+          ? [...cut.warnings.slice(0, keep), `more_warnings: ${left} more are in the manifest`]
+          : cut.warnings,
       next_actions: cut.next_actions.slice(0, keep),
     };
   }

@@ -3,18 +3,25 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
+import type { Reuse } from './commit.js';
 import { makeDir } from './disk.js';
 import { hashFile, sha256 } from './hash.js';
 import { isObject, readJsonObject } from './json.js';
 import { CACHE_NAME, MANIFEST_NAME, numberOf } from './layout.js';
-import type { Reuse } from './commit.js';
 import { inside, readBundle } from './read.js';
 
 /** Hash over everything a recipe reads: any JSON value, its keys in the order given. */
 export const cacheKey = (parts: unknown): string => sha256(JSON.stringify(parts));
 
 const placeOf = (root: string, session_id: string, key: string) =>
-  join(root, CACHE_NAME, 'bundles', session_id.replace(/[^\w-]/g, ''), key.slice('sha256:'.length, 'sha256:'.length + 2), `${key.slice('sha256:'.length)}.json`);
+  join(
+    root,
+    CACHE_NAME,
+    'bundles',
+    session_id.replace(/[^\w-]/g, ''),
+    key.slice('sha256:'.length, 'sha256:'.length + 2),
+    `${key.slice('sha256:'.length)}.json`,
+  );
 
 /** Remembers which bundle has this key. Failing to is no fault: the next capture renders. */
 export function rememberBundle(root: string, session_id: string, key: string, reuse: Reuse): void {
@@ -35,7 +42,12 @@ export function findBundle(root: string, session: string, session_id: string, ke
   const { value } = readJsonObject(placeOf(root, session_id, key), 'cache');
   if (!isObject(value)) return null;
   const { bundle_id, manifest_sha256 } = value as Record<string, unknown>;
-  if (typeof bundle_id !== 'string' || typeof manifest_sha256 !== 'string' || numberOf(bundle_id, 'bundle') === null) return null;
+  if (
+    typeof bundle_id !== 'string' ||
+    typeof manifest_sha256 !== 'string' ||
+    numberOf(bundle_id, 'bundle') === null
+  )
+    return null;
   try {
     return isGood(join(session, bundle_id), key, manifest_sha256) ? { bundle_id, manifest_sha256 } : null;
   } catch {

@@ -30,7 +30,8 @@ export function fail(error: unknown, { json, program }: { json: boolean; program
   else {
     tell(`${program}: ${neutralise(known.message)}`);
     if (known.hint) tell(`  ${neutralise(known.hint)}`);
-    if (known.code === 'internal' && process.env['PREVIEW_DEBUG']) tell(String((known.cause as Error | undefined)?.stack));
+    if (known.code === 'internal' && process.env['PREVIEW_DEBUG'])
+      tell(String((known.cause as Error | undefined)?.stack));
   }
   return known.exitCode;
 }
@@ -46,11 +47,20 @@ export function mayColour(stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv = 
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
 
-const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
 export type Style = keyof typeof STYLES;
 
 /** A painter for stdout: styles text where that may be, else leaves it as it is. */
-export function painter(stream: { isTTY?: boolean } = process.stdout): (style: Style, text: string) => string {
+export function painter(
+  stream: { isTTY?: boolean } = process.stdout,
+): (style: Style, text: string) => string {
   const on = mayColour(stream);
   return (style, text) => (on ? `\x1b[${STYLES[style][0]}m${text}\x1b[${STYLES[style][1]}m` : text);
 }

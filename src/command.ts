@@ -15,7 +15,11 @@ export function command(name: string, summary: string): Command {
  * Defines a command and runs it with `argv`. Resolves to the exit code: what the action handed to `done`, else 0, or
  * that of the error. With `--json` errors are one JSON line on stderr.
  */
-export async function runCommand(program: string, argv: string[], define: (done: (code: number) => void) => Command): Promise<number> {
+export async function runCommand(
+  program: string,
+  argv: string[],
+  define: (done: (code: number) => void) => Command,
+): Promise<number> {
   let code = 0;
   const json = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined).includes('--json');
   const made = define((value) => {
@@ -37,14 +41,18 @@ export async function runCommand(program: string, argv: string[], define: (done:
       made.outputHelp({ error: true });
       return 2;
     }
-    return fail(new PreviewError('usage', error.message.replace(/^error: /, ''), `see ${made.name()} --help`), { json, program });
+    return fail(
+      new PreviewError('usage', error.message.replace(/^error: /, ''), `see ${made.name()} --help`),
+      { json, program },
+    );
   }
 }
 
 /** For options that take seconds. */
 export function seconds(text: string): number {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) throw new InvalidArgumentError('expected seconds, such as 2.5');
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0)
+    throw new InvalidArgumentError('expected seconds, such as 2.5');
   return value;
 }
 
@@ -57,7 +65,8 @@ export function whole(text: string): number {
 /** For options that take a time: any form that Date reads, kept as RFC 3339 in UTC. */
 export function instant(text: string): string {
   const at = new Date(text);
-  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('expected a time, such as 2026-05-31T10:45:00Z');
+  if (Number.isNaN(at.getTime()))
+    throw new InvalidArgumentError('expected a time, such as 2026-05-31T10:45:00Z');
   return at.toISOString();
 }
 

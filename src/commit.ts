@@ -7,7 +7,15 @@ import { isBefore, type Moment } from './clock.js';
 import { createFile, exists, pointLink, syncPath, writeAll } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { sha256 } from './hash.js';
-import { bundleName, CURRENT_NAME, HEAD_NAME, numberOf, stepId, TRAJECTORY_NAME, WORK_NAME } from './layout.js';
+import {
+  bundleName,
+  CURRENT_NAME,
+  HEAD_NAME,
+  numberOf,
+  stepId,
+  TRAJECTORY_NAME,
+  WORK_NAME,
+} from './layout.js';
 import { acquireLock, type Lock, type LockOptions } from './lock.js';
 import { currentOwner, judge, parseOwner } from './owner.js';
 import { inside, readBundle, readHead } from './read.js';
@@ -45,7 +53,12 @@ const TRIES = 5;
  * Records one step. Before the head's rename nothing has happened; after it the step is recorded, whatever fails then.
  * @throws PreviewError `session_damaged`, `version_newer`, `session_not_active`, `bundle_gone`, `lock_timeout`; system errors.
  */
-export async function commitStep(dir: string, source: Source, input: StepInput, options: CommitOptions): Promise<Committed> {
+export async function commitStep(
+  dir: string,
+  source: Source,
+  input: StepInput,
+  options: CommitOptions,
+): Promise<Committed> {
   const texts = {
     command_path: keepText(dir, input.command, LIMITS.command),
     note_path: keepText(dir, input.note, LIMITS.note),
@@ -63,7 +76,12 @@ export async function commitStep(dir: string, source: Source, input: StepInput, 
     const warnings: string[] = [];
     await releaseQuietly(lock, warnings);
     if (outcome !== 'lost') return { ...outcome, warnings: [...outcome.warnings, ...warnings] };
-    if (attempt === TRIES) throw new PreviewError('lock_lost', `${dir}: the lock was taken from this process ${TRIES} times`, 'another machine thinks this one is dead: see whether their clocks and disks answer');
+    if (attempt === TRIES)
+      throw new PreviewError(
+        'lock_lost',
+        `${dir}: the lock was taken from this process ${TRIES} times`,
+        'another machine thinks this one is dead: see whether their clocks and disks answer',
+      );
   }
 }
 
@@ -90,13 +108,20 @@ function underLock(
   const head = writableHead(dir, lock);
   if (head === 'lost') return head;
   if (!options.allowed.includes(head.status)) {
-    throw new PreviewError('session_not_active', `${dir} is ${head.status}`, 'start a new one with `preview live start`');
+    throw new PreviewError(
+      'session_not_active',
+      `${dir} is ${head.status}`,
+      'start a new one with `preview live start`',
+    );
   }
   const recoveries: Head['recoveries'] = [];
   const fd = openForHealing(dir, head, lock, recoveries);
   if (fd === 'lost') return fd;
   try {
-    const place = source.kind === 'new' ? placeBundle(dir, head, source.sealed, claimed, lock) : reuseBundle(dir, head, source.reuse);
+    const place =
+      source.kind === 'new'
+        ? placeBundle(dir, head, source.sealed, claimed, lock)
+        : reuseBundle(dir, head, source.reuse);
     if (place === 'lost') return place;
     const count = head.trajectory_step_count + 1;
     const step = makeStep(input, {
@@ -110,7 +135,13 @@ function underLock(
     });
     const line = JSON.stringify(step);
     const record = appendRecord(line, head.trajectory_step_count, head.trajectory_bytes);
-    const next = nextHead(dir, head, step, { ...place, trajectory_bytes: record.end, line, recoveries, ...options });
+    const next = nextHead(dir, head, step, {
+      ...place,
+      trajectory_bytes: record.end,
+      line,
+      recoveries,
+      ...options,
+    });
     if (!replaceHead(dir, lock, next)) return 'lost';
     return { head: next, step, warnings: afterCommit(dir, head, next, fd, record, lock) };
   } finally {
@@ -122,7 +153,11 @@ function underLock(
 function writableHead(dir: string, lock: Lock): Head | 'lost' {
   const reading = readHead(dir);
   if (reading.version !== null && reading.version > HEAD_VERSION) {
-    throw new PreviewError('version_newer', `${join(dir, HEAD_NAME)} is of version ${reading.version}; this program writes version ${HEAD_VERSION}`, 'publish with a newer preview-recorder, or into a new session');
+    throw new PreviewError(
+      'version_newer',
+      `${join(dir, HEAD_NAME)} is of version ${reading.version}; this program writes version ${HEAD_VERSION}`,
+      'publish with a newer preview-recorder, or into a new session',
+    );
   }
   if (reading.value !== null) return reading.value;
   if (!lock.held()) return 'lost';
@@ -130,10 +165,19 @@ function writableHead(dir: string, lock: Lock): Head | 'lost' {
 }
 
 const damaged = (dir: string, detail: string) =>
-  new PreviewError('session_damaged', `${dir} is damaged: ${detail}`, 'see `previews verify`; `preview repair` mends it and keeps its bytes');
+  new PreviewError(
+    'session_damaged',
+    `${dir} is damaged: ${detail}`,
+    'see `previews verify`; `preview repair` mends it and keeps its bytes',
+  );
 
 /** Step 1 of the protocol: redo the last append where it is missing, make the file durable. */
-function openForHealing(dir: string, head: Head, lock: Lock, recoveries: Head['recoveries']): number | 'lost' {
+function openForHealing(
+  dir: string,
+  head: Head,
+  lock: Lock,
+  recoveries: Head['recoveries'],
+): number | 'lost' {
   let fd: number;
   try {
     fd = openTrajectory(join(dir, TRAJECTORY_NAME));
@@ -149,7 +193,10 @@ function openForHealing(dir: string, head: Head, lock: Lock, recoveries: Head['r
       if (!lock.held()) return 'lost';
       throw damaged(dir, state.detail);
     }
-    if (state.state === 'pending') recoveries.push(recovery(state.kind, head.current_step_id ?? '', 'the last append was redone from the head'));
+    if (state.state === 'pending')
+      recoveries.push(
+        recovery(state.kind, head.current_step_id ?? '', 'the last append was redone from the head'),
+      );
     return fd;
   } catch (error) {
     if (!(error instanceof PreviewError)) closeSync(fd);
@@ -157,7 +204,12 @@ function openForHealing(dir: string, head: Head, lock: Lock, recoveries: Head['r
   }
 }
 
-const recovery = (kind: string, key: string, detail: string) => ({ at: new Date().toISOString(), key, kind, detail });
+const recovery = (kind: string, key: string, detail: string) => ({
+  at: new Date().toISOString(),
+  key,
+  kind,
+  detail,
+});
 
 interface Place {
   bundle_id: string;
@@ -170,7 +222,13 @@ interface Place {
 }
 
 /** Step 2: the number (I2), the manifest, and the one rename that makes the bundle appear (I1). */
-function placeBundle(dir: string, head: Head, sealed: Sealed, claimed: { bundle: string | null }, lock: Lock): Place | 'lost' {
+function placeBundle(
+  dir: string,
+  head: Head,
+  sealed: Sealed,
+  claimed: { bundle: string | null },
+  lock: Lock,
+): Place | 'lost' {
   reclaim(dir, head, sealed, claimed);
   const strays: string[] = [];
   let number = head.bundle_last + 1;
@@ -193,7 +251,14 @@ function placeBundle(dir: string, head: Head, sealed: Sealed, claimed: { bundle:
       throw error;
     }
     claimed.bundle = name;
-    return { bundle_id: name, render: sealed.render, manifest_sha256, status: sealed.fields.status, strays, bundle_last: number };
+    return {
+      bundle_id: name,
+      render: sealed.render,
+      manifest_sha256,
+      status: sealed.fields.status,
+      strays,
+      bundle_last: number,
+    };
   }
 }
 
@@ -211,7 +276,11 @@ function reclaim(dir: string, head: Head, sealed: Sealed, claimed: { bundle: str
       if (errnoOf(error) !== 'ENOENT') throw error;
     }
   }
-  throw new PreviewError('bundle_gone', `${name} was removed while this process was suspended`, 'the capture renders again');
+  throw new PreviewError(
+    'bundle_gone',
+    `${name} was removed while this process was suspended`,
+    'the capture renders again',
+  );
 }
 
 /** The bundle to use again, looked at once more under the lock. */
@@ -222,9 +291,17 @@ function reuseBundle(dir: string, head: Head, { bundle_id, manifest_sha256 }: Re
     const path = inside(bundle, artifact.path);
     return path !== null && lstatSync(path, { throwIfNoEntry: false })?.size === artifact.bytes;
   });
-  if (!manifest || !whole) throw new PreviewError('bundle_gone', `${bundle} is no longer whole`, 'the capture renders again');
+  if (!manifest || !whole)
+    throw new PreviewError('bundle_gone', `${bundle} is no longer whole`, 'the capture renders again');
   const render = manifest.artifacts.find((artifact) => artifact.role === 'hero')?.path ?? null;
-  return { bundle_id, render, manifest_sha256, status: manifest.status as Step['status'], strays: [], bundle_last: head.bundle_last };
+  return {
+    bundle_id,
+    render,
+    manifest_sha256,
+    status: manifest.status as Step['status'],
+    strays: [],
+    bundle_last: head.bundle_last,
+  };
 }
 
 interface Change extends Place {
@@ -241,7 +318,14 @@ function nextHead(dir: string, head: Head, step: Step, change: Change): Head {
   const known = head.orphans.filter((name) => numberOf(name, 'bundle') !== null && exists(join(dir, name)));
   const orphans = [...known, ...change.strays].slice(-LIMITS.orphans);
   const recoveries = [...head.recoveries, ...change.recoveries];
-  if (change.strays.length > 0) recoveries.push(recovery('orphans', change.strays[0]!, `${change.strays.length} bundles that no step names are removed`));
+  if (change.strays.length > 0)
+    recoveries.push(
+      recovery(
+        'orphans',
+        change.strays[0]!,
+        `${change.strays.length} bundles that no step names are removed`,
+      ),
+    );
   return {
     ...head,
     updated_at: step.published_at,
@@ -289,7 +373,14 @@ export function replaceHead(dir: string, lock: Lock, head: Head): boolean {
 }
 
 /** Step 4 and what else may fail without harm: each failure is a warning, for the step is recorded. */
-function afterCommit(dir: string, before: Head, head: Head, fd: number, record: { offset: number; bytes: Buffer }, lock: Lock): string[] {
+function afterCommit(
+  dir: string,
+  before: Head,
+  head: Head,
+  fd: number,
+  record: { offset: number; bytes: Buffer },
+  lock: Lock,
+): string[] {
   const warnings: string[] = [];
   const attempt = (code: string, act: () => void) => {
     try {
@@ -301,9 +392,12 @@ function afterCommit(dir: string, before: Head, head: Head, fd: number, record: 
   attempt('head_not_synced', () => syncPath(dir));
   attempt('append_pending', () => writeAll(fd, record.bytes, record.offset));
   if (head.current_bundle_id !== before.current_bundle_id || before.trajectory_step_count === 0) {
-    attempt('link_not_moved', () => pointLink(join(dir, CURRENT_NAME), head.current_bundle_id!, join(dir, WORK_NAME, `link-${lock.owner}`)));
+    attempt('link_not_moved', () =>
+      pointLink(join(dir, CURRENT_NAME), head.current_bundle_id!, join(dir, WORK_NAME, `link-${lock.owner}`)),
+    );
   }
-  for (const name of head.orphans) attempt('orphan_left', () => rmSync(join(dir, name), { recursive: true, force: true }));
+  for (const name of head.orphans)
+    attempt('orphan_left', () => rmSync(join(dir, name), { recursive: true, force: true }));
   attempt('work_not_swept', () => sweepWork(dir));
   return warnings;
 }
@@ -319,7 +413,11 @@ export function sweepWork(dir: string): void {
 }
 
 /** Changes the head without a step (status, title …), under the lock. */
-export async function changeHead(dir: string, change: (head: Head) => Partial<Head>, options: LockOptions = {}): Promise<Head> {
+export async function changeHead(
+  dir: string,
+  change: (head: Head) => Partial<Head>,
+  options: LockOptions = {},
+): Promise<Head> {
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const lock = await acquireLock(dir, options);
     try {

@@ -11,18 +11,27 @@ const described = <T extends z.core.$ZodType>(schema: T, description: string): T
 const names = (what: string) => described(z.optional(z.array(z.string().check(z.minLength(1)))), what);
 
 const artifactRule = z.strictObject({
-  path: described(z.string().check(z.minLength(1)), 'A file or glob in {out}; beginning with {project}/ one in the project.'),
+  path: described(
+    z.string().check(z.minLength(1)),
+    'A file or glob in {out}; beginning with {project}/ one in the project.',
+  ),
   role: z.enum(ROLES),
   label: z.optional(z.string()),
   view: z.optional(z.string()),
   changed: described(z.optional(z.boolean()), 'Only files that are new or changed since the step before.'),
-  limit: described(z.optional(z.int().check(z.positive())), 'At most so many files of a glob (8 unless told).'),
+  limit: described(
+    z.optional(z.int().check(z.positive())),
+    'At most so many files of a glob (8 unless told).',
+  ),
 });
 
 const factRule = z.strictObject({
   name: z.string().check(z.minLength(1)),
   from: described(z.string(), 'stdout, stderr, or a file in {out}.'),
-  match: described(z.string(), 'A regular expression; its first group is the fact, a number where it reads as one.'),
+  match: described(
+    z.string(),
+    'A regular expression; its first group is the fact, a number where it reads as one.',
+  ),
 });
 
 const recipeSchema = z.strictObject({
@@ -31,7 +40,10 @@ const recipeSchema = z.strictObject({
   uses: described(z.optional(z.string()), 'A built-in recipe to start from; what stands here changes it.'),
   sources: names('Globs of what the recipe reads; without them the git work tree.'),
   exclude: names('Globs of what it does not read.'),
-  with: described(z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))), 'Values for {name} in run.'),
+  with: described(
+    z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),
+    'Values for {name} in run.',
+  ),
   run: described(
     z.optional(z.array(z.array(z.string()).check(z.minLength(1)))),
     'Commands, each a list of arguments, done in order in the project without a shell. {out} is where they write, {project} the project, an argument {sources} becomes the source files.',
@@ -39,9 +51,15 @@ const recipeSchema = z.strictObject({
   artifacts: z.optional(z.array(artifactRule)),
   facts: z.optional(z.array(factRule)),
   needs: z.optional(z.array(z.strictObject({ program: z.string(), debian: z.optional(z.string()) }))),
-  version: described(z.optional(z.array(z.string()).check(z.minLength(1))), 'The command that prints the version of the renderer.'),
+  version: described(
+    z.optional(z.array(z.string()).check(z.minLength(1))),
+    'The command that prints the version of the renderer.',
+  ),
   timeout_s: z.optional(z.number().check(z.positive())),
-  reuse: described(z.optional(z.boolean()), 'false: never reuse a bundle, for what the recipe shows depends on more than its sources.'),
+  reuse: described(
+    z.optional(z.boolean()),
+    'false: never reuse a bundle, for what the recipe shows depends on more than its sources.',
+  ),
 });
 export type Recipe = z.infer<typeof recipeSchema>;
 export type ArtifactRule = z.infer<typeof artifactRule>;
@@ -69,7 +87,8 @@ function leavesProject(path: string): boolean {
 /** Checks a parsed config. @throws PreviewError `config_invalid` naming the file, the path in it and what was expected. */
 export function checkConfig(value: unknown, file: string): Config {
   const config = parse(configSchema, value, file);
-  for (const [name, recipe] of Object.entries(config.recipes ?? {})) checkRecipePaths(recipe, `recipes.${name}`, file);
+  for (const [name, recipe] of Object.entries(config.recipes ?? {}))
+    checkRecipePaths(recipe, `recipes.${name}`, file);
   if (config.default_recipe !== undefined && config.recipes && !(config.default_recipe in config.recipes)) {
     // A built-in may be the default too; the command that looks it up knows them.
     return config;
@@ -91,13 +110,21 @@ function checkRecipePaths(recipe: Recipe, at: string, file: string): void {
     ...(recipe.artifacts ?? []).map((rule, n): [string, string] => [`${at}.artifacts.${n}.path`, rule.path]),
   ];
   for (const [where, path] of paths) {
-    if (leavesProject(path)) throw invalid(file, [`${where.replace(/^\./, '')}: expected a path inside the project, got ${JSON.stringify(path)}`]);
+    if (leavesProject(path))
+      throw invalid(file, [
+        `${where.replace(/^\./, '')}: expected a path inside the project, got ${JSON.stringify(path)}`,
+      ]);
   }
   for (const [n, fact] of (recipe.facts ?? []).entries()) {
     try {
       new RegExp(fact.match);
     } catch (error) {
-      throw invalid(file, [`${at}.facts.${n}.match: expected a regular expression: ${(error as Error).message}`.replace(/^\./, '')]);
+      throw invalid(file, [
+        `${at}.facts.${n}.match: expected a regular expression: ${(error as Error).message}`.replace(
+          /^\./,
+          '',
+        ),
+      ]);
     }
   }
 }
@@ -105,17 +132,27 @@ function checkRecipePaths(recipe: Recipe, at: string, file: string): void {
 function parse<T>(schema: z.ZodMiniType<T>, value: unknown, file: string): T {
   const result = z.safeParse(schema, value);
   if (result.success) return result.data;
-  throw invalid(file, result.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.') || 'it'}: ${explain(issue)}`));
+  throw invalid(
+    file,
+    result.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.') || 'it'}: ${explain(issue)}`),
+  );
 }
 
 /** zod/mini has no messages of its own: what was expected, and what came, in words. */
 function explain(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') return `unknown ${issue.keys.length > 1 ? 'keys' : 'key'} ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+  if (issue.code === 'unrecognized_keys')
+    return `unknown ${issue.keys.length > 1 ? 'keys' : 'key'} ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
   const came = issue.input === undefined ? 'nothing' : JSON.stringify(issue.input)?.slice(0, 60);
-  if (issue.code === 'invalid_type') return `expected ${issue.expected}${came === 'nothing' ? '' : `, got ${came}`}`;
-  if (issue.code === 'invalid_value') return `expected one of ${issue.values.map(String).join(', ')}${came === 'nothing' ? '' : `, got ${came}`}`;
+  if (issue.code === 'invalid_type')
+    return `expected ${issue.expected}${came === 'nothing' ? '' : `, got ${came}`}`;
+  if (issue.code === 'invalid_value')
+    return `expected one of ${issue.values.map(String).join(', ')}${came === 'nothing' ? '' : `, got ${came}`}`;
   return issue.message;
 }
 
 const invalid = (file: string, issues: string[]) =>
-  new PreviewError('config_invalid', `${file}: ${issues.join('; ')}`, 'guides/recipes.md shows the form; `preview recipes` lists what is built in');
+  new PreviewError(
+    'config_invalid',
+    `${file}: ${issues.join('; ')}`,
+    'guides/recipes.md shows the form; `preview recipes` lists what is built in',
+  );

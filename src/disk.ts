@@ -1,7 +1,17 @@
 // The few file operations that publication is made of: private, whole and durable writes. A short
 // write is continued, and what the kernel refuses is thrown as it is.
 import {
-  closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeSync,
 } from 'node:fs';
 import { errnoOf } from './errors.js';
 

@@ -7,7 +7,11 @@ export interface CommandModule {
 }
 
 /** Loads and runs a command. `load` returns null for a name there is no bundle of. */
-export function dispatch(program: 'preview' | 'previews', name: string | undefined, load: (file: string) => CommandModule | null): void {
+export function dispatch(
+  program: 'preview' | 'previews',
+  name: string | undefined,
+  load: (file: string) => CommandModule | null,
+): void {
   const argv = process.argv.slice(2);
   if (name === '--version' || name === '-V') {
     process.stdout.write(`${PACKAGE_VERSION}\n`);
@@ -23,7 +27,11 @@ export function dispatch(program: 'preview' | 'previews', name: string | undefin
   if (!asksHelp && known === null) {
     const message = `there is no command ${JSON.stringify(name)}`;
     const hint = `see ${program} --help`;
-    process.stderr.write(argv.includes('--json') ? `${JSON.stringify({ error: { code: 'usage', message, hint } })}\n` : `${program}: ${message}\n  ${hint}\n`);
+    process.stderr.write(
+      argv.includes('--json')
+        ? `${JSON.stringify({ error: { code: 'usage', message, hint } })}\n`
+        : `${program}: ${message}\n  ${hint}\n`,
+    );
     process.exitCode = 2;
     return;
   }
@@ -35,5 +43,8 @@ function run(module: CommandModule | null, argv: string[]): void {
   if (module === null) throw new Error('the package is incomplete: its help is missing');
   const outcome = module.main(argv);
   if (typeof outcome === 'number') process.exitCode = outcome;
-  else outcome.then((code) => { process.exitCode = code; });
+  else
+    outcome.then((code) => {
+      process.exitCode = code;
+    });
 }

@@ -68,11 +68,32 @@ export function asPreviewError(error: unknown, doing = 'the command'): PreviewEr
   const on = at ? ` on ${at}` : '';
   const text = error instanceof Error ? error.message : String(error);
   if (errno === 'ENOSPC' || errno === 'EDQUOT' || errno === 'EFBIG') {
-    return new PreviewError('disk_full', `${doing}: the disk is full${on} (${errno})`, 'free some space and run the command again; what was recorded before is intact', { cause: error });
+    return new PreviewError(
+      'disk_full',
+      `${doing}: the disk is full${on} (${errno})`,
+      'free some space and run the command again; what was recorded before is intact',
+      { cause: error },
+    );
   }
   if (errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS') {
-    return new PreviewError('not_writable', `${doing}: not allowed${on} (${errno})`, 'check who owns the folder and whether it is mounted read-only, or name another with --root', { cause: error });
+    return new PreviewError(
+      'not_writable',
+      `${doing}: not allowed${on} (${errno})`,
+      'check who owns the folder and whether it is mounted read-only, or name another with --root',
+      { cause: error },
+    );
   }
-  if (errno) return new PreviewError('io', `${doing}: ${text}`, 'the file system refused a call; run the command again once it is well', { cause: error });
-  return new PreviewError('internal', `${doing}: ${text}`, 'this is a fault of preview-recorder; please report it with the command you ran', { cause: error });
+  if (errno)
+    return new PreviewError(
+      'io',
+      `${doing}: ${text}`,
+      'the file system refused a call; run the command again once it is well',
+      { cause: error },
+    );
+  return new PreviewError(
+    'internal',
+    `${doing}: ${text}`,
+    'this is a fault of preview-recorder; please report it with the command you ran',
+    { cause: error },
+  );
 }

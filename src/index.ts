@@ -1,13 +1,20 @@
 // The library: read a session, or publish into one, without the command line.
-export { addArtifact, type ArtifactInput, type BundleFields } from './bundle.js';
-export { checkConfig, type Config, configJsonSchema, type Recipe } from './config.js';
+export { type ArtifactInput, addArtifact, type BundleFields } from './bundle.js';
+export { type Config, checkConfig, configJsonSchema, type Recipe } from './config.js';
 export { ERROR_CODES, type ErrorCode, EXIT, PreviewError } from './errors.js';
 export { findRoot, findSession } from './layout.js';
-export { type BundleInput, publish, type PublishOptions } from './publish.js';
+export { type BundleInput, type PublishOptions, publish } from './publish.js';
 export { type Bundle, readBundle, readHead, readSession, readSteps, type Session } from './read.js';
 export type { Artifact, Head, Manifest, Problem, Reading, Step, Summary } from './schema.js';
-export { openSession, type OpenOptions, type OpenSession, type Recorded, startSession, stopSession } from './session.js';
+export {
+  type OpenOptions,
+  type OpenSession,
+  openSession,
+  type Recorded,
+  startSession,
+  stopSession,
+} from './session.js';
 export { readStatus } from './status.js';
 export type { StepInput } from './step.js';
-export { verify, type Verdict } from './verify.js';
+export { type Verdict, verify } from './verify.js';
 export { HEAD_VERSION, LIMITS, PACKAGE_VERSION } from './version.js';

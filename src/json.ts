@@ -12,7 +12,10 @@ export const isObject = (value: unknown): value is JsonObject =>
  * The JSON object in a file. A missing, empty, cut or otherwise unreadable one is a problem; a failing
  * disk (anything but ENOENT and its like) is thrown, for it says nothing about what is recorded.
  */
-export function readJsonObject(path: string, where: string): { value: JsonObject | null; problems: Problem[]; text: string } {
+export function readJsonObject(
+  path: string,
+  where: string,
+): { value: JsonObject | null; problems: Problem[]; text: string } {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

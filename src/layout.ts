@@ -23,7 +23,9 @@ export const stepId = (index: number): string => `step-${padded(index, 4)}`;
 
 /** The number in `bundle_012`, `session_003` or `step-0042` (any width from the padded one up), else null. */
 export function numberOf(name: string, kind: 'bundle' | 'session' | 'step'): number | null {
-  const pattern = { bundle: /^bundle_(\d{3,})$/, session: /^session_(\d{3,})$/, step: /^step-(\d{4,})$/ }[kind];
+  const pattern = { bundle: /^bundle_(\d{3,})$/, session: /^session_(\d{3,})$/, step: /^step-(\d{4,})$/ }[
+    kind
+  ];
   const match = pattern.exec(name);
   return match ? Number(match[1]) : null;
 }
@@ -89,7 +91,8 @@ export interface Place {
 /** The preview root (it need not exist): `--root`, `$PREVIEW_ROOT`, or `.preview` where protocol section 1 says. */
 export function findRoot({ cwd, env, root }: Place): string {
   const named = root ?? env['PREVIEW_ROOT'];
-  if (named === '') throw new PreviewError('usage', 'the preview root is an empty path', 'give --root a folder');
+  if (named === '')
+    throw new PreviewError('usage', 'the preview root is an empty path', 'give --root a folder');
   if (named !== undefined) return resolve(cwd, named);
   return join(findProject(inMainWorkTree(cwd)), ROOT_NAME);
 }

@@ -1,14 +1,23 @@
 // The exclusive lock of a session directory (and of a preview root): proper-lockfile with a file-system
 // of our own under it, in which a lock is a directory with one entry whose name is its owner.
 // Held for file operations only (I5). guides/session-locking.md tells why each step is as it is.
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync, utimesSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
 import { exists, makeDir, PRIVATE_DIR } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { WORK_NAME } from './layout.js';
-import { currentOwner, judge, ownerName, parseOwner, type Owner } from './owner.js';
+import { currentOwner, judge, type Owner, ownerName, parseOwner } from './owner.js';
 
 export const LOCK_TIMEOUT_MS = 10_000;
 /** An owner that cannot be judged from here is evicted after this long without a change of its entry. */
@@ -36,7 +45,10 @@ export interface LockOptions {
  * Takes the lock of `dir`, which must exist. A dead owner is taken over at once, a living one never.
  * @throws PreviewError `lock_timeout` naming the owner and its age; system errors as they are.
  */
-export async function acquireLock(dir: string, { timeout_ms = LOCK_TIMEOUT_MS, onWait }: LockOptions = {}): Promise<Lock> {
+export async function acquireLock(
+  dir: string,
+  { timeout_ms = LOCK_TIMEOUT_MS, onWait }: LockOptions = {},
+): Promise<Lock> {
   const self = currentOwner();
   const own = ownerName(self);
   const work = join(dir, WORK_NAME);
@@ -163,8 +175,12 @@ function describe(name: string, path: string, self: Owner): string {
   const owner = parseOwner(name);
   const stat = lstatSync(owner ? join(path, name) : path, { throwIfNoEntry: false });
   const age = stat ? ` for ${seconds(Math.max(0, Date.now() - stat.mtimeMs))}` : '';
-  if (!owner) return `something that is not ours (${basename(path)}/${name}) has stood in the lock's place${age}`;
-  const where = owner.host === self.host && owner.namespace === self.namespace ? '' : ' on another machine or in another container';
+  if (!owner)
+    return `something that is not ours (${basename(path)}/${name}) has stood in the lock's place${age}`;
+  const where =
+    owner.host === self.host && owner.namespace === self.namespace
+      ? ''
+      : ' on another machine or in another container';
   return `process ${owner.pid}${where} has held it${age}`;
 }
 
@@ -229,7 +245,13 @@ function lockFs({ prepared, path, entry, work }: Paths) {
       }
       callback(null, value);
     };
-  return { mkdir: later(take), rmdir: later(give), rmdirSync: give, stat: later(stat), utimes: later(utimes) };
+  return {
+    mkdir: later(take),
+    rmdir: later(give),
+    rmdirSync: give,
+    stat: later(stat),
+    utimes: later(utimes),
+  };
 }
 
 /** Makes the `.work` folder of a session or a root, with its parents. */

@@ -38,11 +38,22 @@ const MAGIC: readonly [offset: number, magic: Buffer, media_type: string, kind: 
 
 /** For formats without a magic number, and to tell apart those that share one. */
 const BY_NAME: Record<string, [media_type: string, kind: Kind]> = {
-  svg: ['image/svg+xml', 'image'], json: ['application/json', 'json'], gltf: ['model/gltf+json', 'model'],
-  stl: ['model/stl', 'model'], obj: ['model/obj', 'model'], '3mf': ['model/3mf', 'model'],
-  patch: ['text/x-diff', 'text'], diff: ['text/x-diff', 'text'], txt: ['text/plain', 'text'], log: ['text/plain', 'text'],
-  md: ['text/markdown', 'text'], csv: ['text/csv', 'text'], html: ['text/html', 'text'], cast: ['application/x-asciicast', 'capture'],
-  mp3: ['audio/mpeg', 'clip'], mkv: ['video/x-matroska', 'clip'],
+  svg: ['image/svg+xml', 'image'],
+  json: ['application/json', 'json'],
+  gltf: ['model/gltf+json', 'model'],
+  stl: ['model/stl', 'model'],
+  obj: ['model/obj', 'model'],
+  '3mf': ['model/3mf', 'model'],
+  patch: ['text/x-diff', 'text'],
+  diff: ['text/x-diff', 'text'],
+  txt: ['text/plain', 'text'],
+  log: ['text/plain', 'text'],
+  md: ['text/markdown', 'text'],
+  csv: ['text/csv', 'text'],
+  html: ['text/html', 'text'],
+  cast: ['application/x-asciicast', 'capture'],
+  mp3: ['audio/mpeg', 'clip'],
+  mkv: ['video/x-matroska', 'clip'],
 };
 
 /** Reads at most 256 KB of the file; dimensions that lie further in are left out. Throws system errors. */
@@ -61,7 +72,11 @@ export function detectMedia(path: string, name: string = path): Media {
     const [, , media_type, kind, ext] = magic;
     return { kind, media_type, ext, ...(kind === 'image' ? dimensions(head) : {}) };
   }
-  if (/^\ufeff?\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/.test(head.toString('utf8', 0, 4096))) {
+  if (
+    /^\ufeff?\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/.test(
+      head.toString('utf8', 0, 4096),
+    )
+  ) {
     return { kind: 'image', media_type: 'image/svg+xml', ext: 'svg', ...dimensions(head) };
   }
   // A name that promises a format with a magic number, without that number, is not believed.

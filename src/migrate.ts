@@ -12,7 +12,11 @@ export function versionOf(head: JsonObject): number {
 }
 
 /** The head in this program's version, or as it is where it is newer. Its input is not changed. */
-export function migrate(head: JsonObject, steps: typeof migrations = migrations, target: number = HEAD_VERSION): JsonObject {
+export function migrate(
+  head: JsonObject,
+  steps: typeof migrations = migrations,
+  target: number = HEAD_VERSION,
+): JsonObject {
   let value = { version: 1, ...head };
   for (let version = versionOf(head); version < target; version++) {
     value = { ...(steps[version]?.(value) ?? value), version: version + 1 };

@@ -1,7 +1,7 @@
 // Who holds or staged something: a process, named so that any other can tell whether it still lives.
 // The whole identity is in the name (lock.md): there is no content that could be torn or empty.
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 export interface Owner {
@@ -59,14 +59,22 @@ export function currentOwner(): Owner {
   };
 }
 
-export const ownerName = (o: Owner): string => [o.host, o.boot, o.namespace, o.pid, o.started, o.token].join('.');
+export const ownerName = (o: Owner): string =>
+  [o.host, o.boot, o.namespace, o.pid, o.started, o.token].join('.');
 
 /** The owner that a name made by `ownerName` stands for, or null for a stray name. */
 export function parseOwner(name: string): Owner | null {
   const match = /^([0-9a-f]{8})\.([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)\.([0-9a-f]{12})$/.exec(name);
   if (!match) return null;
   const [, host, boot, namespace, pid, started, token] = match;
-  return { host: host!, boot: boot!, namespace: namespace!, pid: Number(pid), started: started!, token: token! };
+  return {
+    host: host!,
+    boot: boot!,
+    namespace: namespace!,
+    pid: Number(pid),
+    started: started!,
+    token: token!,
+  };
 }
 
 /**

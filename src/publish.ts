@@ -1,8 +1,15 @@
 // Publishing without the CLI: another program hands over files and facts, and gets a recorded step back.
-import { addArtifact, type ArtifactInput, type BundleFields, closeStage, openStage, sealStage } from './bundle.js';
-import type { CommitOptions } from './commit.js';
+import {
+  type ArtifactInput,
+  addArtifact,
+  type BundleFields,
+  closeStage,
+  openStage,
+  sealStage,
+} from './bundle.js';
 import { now } from './clock.js';
-import { type OpenSession, record, type Recorded } from './session.js';
+import type { CommitOptions } from './commit.js';
+import { type OpenSession, type Recorded, record } from './session.js';
 import type { StepInput } from './step.js';
 
 export interface BundleInput extends Partial<Omit<BundleFields, 'command'>> {
@@ -17,7 +24,11 @@ export interface PublishOptions extends Partial<StepInput>, Partial<Omit<CommitO
  * Publishes one immutable bundle and commits its step (protocol, section 4). The files are copied unless `move` is set.
  * @throws PreviewError (`lock_timeout`, `version_newer` …) and system errors; then nothing was recorded.
  */
-export async function publish(session: OpenSession, bundle: BundleInput, options: PublishOptions = {}): Promise<Recorded> {
+export async function publish(
+  session: OpenSession,
+  bundle: BundleInput,
+  options: PublishOptions = {},
+): Promise<Recorded> {
   const begun = options.begun ?? now();
   const { artifacts, ...fields } = bundle;
   const command = options.command ?? null;
@@ -32,7 +43,10 @@ export async function publish(session: OpenSession, bundle: BundleInput, options
       recipe: options.recipe ?? fields.recipe ?? null,
       source_fingerprint: options.source_fingerprint ?? fields.source_fingerprint ?? null,
     };
-    return await record(session, { kind: 'new', sealed }, input, { begun, timeout_ms: options.timeout_ms ?? session.lock.timeout_ms });
+    return await record(session, { kind: 'new', sealed }, input, {
+      begun,
+      timeout_ms: options.timeout_ms ?? session.lock.timeout_ms,
+    });
   } finally {
     closeStage(stage);
   }

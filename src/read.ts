@@ -6,7 +6,19 @@ import { errnoOf } from './errors.js';
 import { isObject, type JsonObject, readJsonObject } from './json.js';
 import { HEAD_NAME, MANIFEST_NAME, SUMMARY_NAME, TRAJECTORY_NAME } from './layout.js';
 import { migrate, versionOf } from './migrate.js';
-import { check, type Head, headSchema, type Manifest, manifestSchema, type Problem, type Reading, type Step, stepSchema, type Summary, summarySchema } from './schema.js';
+import {
+  check,
+  type Head,
+  headSchema,
+  type Manifest,
+  manifestSchema,
+  type Problem,
+  type Reading,
+  type Step,
+  type Summary,
+  stepSchema,
+  summarySchema,
+} from './schema.js';
 import { EMPTY_TAIL, readLines, type Tail } from './trajectory.js';
 import { HEAD_VERSION } from './version.js';
 
@@ -39,12 +51,20 @@ export function parseStep(line: string, index: number): Reading<Step | null> {
   try {
     return check(stepSchema, JSON.parse(line), where);
   } catch (error) {
-    return { value: null, problems: [{ kind: 'invalid', where, detail: `its line is not JSON: ${(error as Error).message}` }] };
+    return {
+      value: null,
+      problems: [{ kind: 'invalid', where, detail: `its line is not JSON: ${(error as Error).message}` }],
+    };
   }
 }
 
 /** Steps `from` to `to` (1-based, inclusive; the whole trajectory unless told). Bad ones are left out and named. */
-export function readSteps(dir: string, head: Head, from = 1, to: number = head.trajectory_step_count): Reading<Step[]> {
+export function readSteps(
+  dir: string,
+  head: Head,
+  from = 1,
+  to: number = head.trajectory_step_count,
+): Reading<Step[]> {
   const steps: Step[] = [];
   const problems: Problem[] = [];
   let lines: string[] = [];
@@ -59,7 +79,11 @@ export function readSteps(dir: string, head: Head, from = 1, to: number = head.t
   let index = Math.max(1, last - lines.length + 1);
   const wanted = last - Math.max(1, from) + 1;
   if (lines.length < wanted && problems.length === 0) {
-    problems.push({ kind: 'trajectory_cut', where: TRAJECTORY_NAME, detail: `${wanted - lines.length} steps that the head counts are not there` });
+    problems.push({
+      kind: 'trajectory_cut',
+      where: TRAJECTORY_NAME,
+      detail: `${wanted - lines.length} steps that the head counts are not there`,
+    });
   }
   for (const line of lines) {
     const step = parseStep(line, index++);
@@ -77,12 +101,18 @@ export interface Session {
 }
 
 /** A session: its head and its newest `limit` steps (all of them unless told). */
-export function readSession(dir: string, { limit = Number.POSITIVE_INFINITY }: { limit?: number } = {}): Reading<Session> {
+export function readSession(
+  dir: string,
+  { limit = Number.POSITIVE_INFINITY }: { limit?: number } = {},
+): Reading<Session> {
   const head = readHead(dir);
   if (head.value === null) return { value: { dir, head: null, steps: [] }, problems: head.problems };
   const from = Math.max(1, head.value.trajectory_step_count - limit + 1);
   const steps = readSteps(dir, head.value, from);
-  return { value: { dir, head: head.value, steps: steps.value }, problems: [...head.problems, ...steps.problems] };
+  return {
+    value: { dir, head: head.value, steps: steps.value },
+    problems: [...head.problems, ...steps.problems],
+  };
 }
 
 /**
@@ -119,9 +149,16 @@ export function readBundle(dir: string): Reading<Bundle> {
   const checkedManifest = manifest.value ? check(manifestSchema, manifest.value, MANIFEST_NAME) : null;
   const checkedSummary = summary.value ? check(summarySchema, summary.value, SUMMARY_NAME) : null;
   problems.push(...(checkedManifest?.problems ?? []), ...(checkedSummary?.problems ?? []));
-  return { value: { dir, manifest: checkedManifest?.value ?? null, summary: checkedSummary?.value ?? null }, problems };
+  return {
+    value: { dir, manifest: checkedManifest?.value ?? null, summary: checkedSummary?.value ?? null },
+    problems,
+  };
 }
 
 /** Warnings as text, whatever another writer put there. */
 export const asWarnings = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item))) : isObject(value) ? [JSON.stringify(value)] : [];
+  Array.isArray(value)
+    ? value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
+    : isObject(value)
+      ? [JSON.stringify(value)]
+      : [];

@@ -2,7 +2,17 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PreviewError } from './errors.js';
-import { byNumber, findRoot, findSession, HEAD_NAME, isSessionName, MANIFEST_NAME, numberOf, type Place, TRAJECTORY_NAME } from './layout.js';
+import {
+  byNumber,
+  findRoot,
+  findSession,
+  HEAD_NAME,
+  isSessionName,
+  MANIFEST_NAME,
+  numberOf,
+  type Place,
+  TRAJECTORY_NAME,
+} from './layout.js';
 
 export type Ref =
   | { kind: 'root'; root: string }
@@ -41,7 +51,8 @@ function byName(ref: string, place: Place): Ref | null {
   if (rest === undefined || rest === '') return { kind: 'session', session };
   const step = numberOf(rest, 'step');
   if (step !== null) return { kind: 'step', session, index: step };
-  if (numberOf(rest, 'bundle') !== null && isDir(join(session, rest))) return { kind: 'bundle', session, bundle: join(session, rest) };
+  if (numberOf(rest, 'bundle') !== null && isDir(join(session, rest)))
+    return { kind: 'bundle', session, bundle: join(session, rest) };
   return null;
 }
 
@@ -49,14 +60,22 @@ function byName(ref: string, place: Place): Ref | null {
 function byPath(path: string): Ref | null {
   if (isFile(path)) {
     const name = basename(path);
-    return name === HEAD_NAME || name === TRAJECTORY_NAME || name === MANIFEST_NAME ? byPath(dirname(path)) : null;
+    return name === HEAD_NAME || name === TRAJECTORY_NAME || name === MANIFEST_NAME
+      ? byPath(dirname(path))
+      : null;
   }
   const step = numberOf(basename(path), 'step');
-  if (step !== null && isFile(join(dirname(path), HEAD_NAME))) return { kind: 'step', session: dirname(path), index: step };
+  if (step !== null && isFile(join(dirname(path), HEAD_NAME)))
+    return { kind: 'step', session: dirname(path), index: step };
   if (!isDir(path)) return null;
-  if (isFile(join(path, HEAD_NAME)) || isFile(join(path, TRAJECTORY_NAME))) return { kind: 'session', session: path };
+  if (isFile(join(path, HEAD_NAME)) || isFile(join(path, TRAJECTORY_NAME)))
+    return { kind: 'session', session: path };
   if (isFile(join(path, MANIFEST_NAME))) {
-    return { kind: 'bundle', session: isFile(join(dirname(path), HEAD_NAME)) ? dirname(path) : null, bundle: path };
+    return {
+      kind: 'bundle',
+      session: isFile(join(dirname(path), HEAD_NAME)) ? dirname(path) : null,
+      bundle: path,
+    };
   }
   if (basename(path) === '.preview' || sessionsOf(path).length > 0) return { kind: 'root', root: path };
   return isDir(join(path, '.preview')) ? { kind: 'root', root: join(path, '.preview') } : null;
@@ -64,8 +83,15 @@ function byPath(path: string): Ref | null {
 
 function notFound(ref: string, place: Place): never {
   const there = lstatSync(resolve(place.cwd, ref), { throwIfNoEntry: false });
-  if (there) throw nothing(`${JSON.stringify(ref)} holds no recording`, 'name a preview root, a session, a bundle or a step; `previews list` shows them');
-  throw nothing(`there is no ${JSON.stringify(ref)} here`, 'see `previews list`; a step is named step-0042 or session_003/step-0042');
+  if (there)
+    throw nothing(
+      `${JSON.stringify(ref)} holds no recording`,
+      'name a preview root, a session, a bundle or a step; `previews list` shows them',
+    );
+  throw nothing(
+    `there is no ${JSON.stringify(ref)} here`,
+    'see `previews list`; a step is named step-0042 or session_003/step-0042',
+  );
 }
 
 const nothing = (message: string, hint: string) => new PreviewError('not_found', message, hint);
@@ -73,5 +99,7 @@ const nothing = (message: string, hint: string) => new PreviewError('not_found',
 /** Names of the sessions in a root, by number. */
 export function sessionsOf(root: string): string[] {
   if (!isDir(root)) return [];
-  return readdirSync(root).filter((name) => isSessionName(name) && isDir(join(root, name))).sort(byNumber);
+  return readdirSync(root)
+    .filter((name) => isSessionName(name) && isDir(join(root, name)))
+    .sort(byNumber);
 }

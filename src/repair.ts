@@ -7,7 +7,15 @@ import { releaseQuietly, replaceHead } from './commit.js';
 import { createFile, exists, makeDir, syncPath } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { hashFile, sha256 } from './hash.js';
-import { bundleName, byNumber, HEAD_NAME, MANIFEST_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
+import {
+  bundleName,
+  byNumber,
+  HEAD_NAME,
+  MANIFEST_NAME,
+  numberOf,
+  stepId,
+  TRAJECTORY_NAME,
+} from './layout.js';
 import { acquireLock, type LockOptions, makeWork } from './lock.js';
 import { parseStep, readBundle, readHead } from './read.js';
 import type { Head, Problem, Step } from './schema.js';
@@ -32,7 +40,17 @@ export interface Repair {
 }
 
 /** Problems of the head or the trajectory, which can be mended; a bundle's own cannot. */
-const MENDABLE = ['missing', 'invalid', 'chain_broken', 'step_order', 'step_missing', 'step_altered', 'trajectory_altered', 'trajectory_cut', 'head_disagrees'];
+const MENDABLE = [
+  'missing',
+  'invalid',
+  'chain_broken',
+  'step_order',
+  'step_missing',
+  'step_altered',
+  'trajectory_altered',
+  'trajectory_cut',
+  'head_disagrees',
+];
 const isMendable = ({ kind, where }: Problem) => MENDABLE.includes(kind) && !where.startsWith('bundle_');
 
 /** Mends a session under its lock. @throws PreviewError `version_newer`, `lock_timeout`, `lock_lost`; system errors. */
@@ -42,10 +60,20 @@ export async function repairSession(dir: string, options: LockOptions = {}): Pro
   try {
     const reading = readHead(dir);
     if (reading.version !== null && reading.version > HEAD_VERSION) {
-      throw new PreviewError('version_newer', `${join(dir, HEAD_NAME)} is of version ${reading.version}; this program writes version ${HEAD_VERSION}`, 'repair it with a newer preview-recorder');
+      throw new PreviewError(
+        'version_newer',
+        `${join(dir, HEAD_NAME)} is of version ${reading.version}; this program writes version ${HEAD_VERSION}`,
+        'repair it with a newer preview-recorder',
+      );
     }
     const before = verify(dir);
-    if (!before.problems.some(isMendable)) return { repaired: before.pending > 0, actions: heal(dir, reading.value, before), kept: [], verdict: verify(dir) };
+    if (!before.problems.some(isMendable))
+      return {
+        repaired: before.pending > 0,
+        actions: heal(dir, reading.value, before),
+        kept: [],
+        verdict: verify(dir),
+      };
     const gathered = gather(dir, reading.value);
     const kept = [keep(dir, HEAD_NAME), keep(dir, TRAJECTORY_NAME)].filter((path) => path !== null);
     const { bytes, steps } = relink(gathered.steps);
@@ -54,7 +82,12 @@ export async function repairSession(dir: string, options: LockOptions = {}): Pro
     // The trajectory goes first: killed here, the session is as damaged as before, and repairing again mends it.
     renameSync(staged, join(dir, TRAJECTORY_NAME));
     const actions = describe(gathered, kept);
-    if (!replaceHead(dir, lock, rebuiltHead(dir, reading.value, steps, bytes, actions))) throw new PreviewError('lock_lost', `${dir}: the lock was taken from this process`, 'run the repair again');
+    if (!replaceHead(dir, lock, rebuiltHead(dir, reading.value, steps, bytes, actions)))
+      throw new PreviewError(
+        'lock_lost',
+        `${dir}: the lock was taken from this process`,
+        'run the repair again',
+      );
     syncPath(dir);
     return { repaired: true, actions, kept, verdict: verify(dir) };
   } finally {
@@ -102,7 +135,10 @@ function gather(dir: string, head: Head | null): Gathered {
   const { steps, bad } = readableLines(dir, head);
   const known = new Set(steps.map((step) => step.step_index));
   let fromHead = 0;
-  for (const candidate of [head?.latest_step, ...(head?.history ?? []).map((entry) => fromHistory(dir, entry as Partial<Step>))]) {
+  for (const candidate of [
+    head?.latest_step,
+    ...(head?.history ?? []).map((entry) => fromHistory(dir, entry as Partial<Step>)),
+  ]) {
     if (!candidate || known.has(candidate.step_index)) continue;
     known.add(candidate.step_index);
     steps.push(candidate);
@@ -150,7 +186,12 @@ function readableLines(dir: string, head: Head | null): { steps: Step[]; bad: nu
 /** A step of the head's history made whole again from its bundle's manifest; null where that is gone. */
 function fromHistory(dir: string, entry: Partial<Step>): Step | null {
   const { bundle_id, step_index } = entry;
-  if (typeof bundle_id !== 'string' || typeof step_index !== 'number' || numberOf(bundle_id, 'bundle') === null) return null;
+  if (
+    typeof bundle_id !== 'string' ||
+    typeof step_index !== 'number' ||
+    numberOf(bundle_id, 'bundle') === null
+  )
+    return null;
   const made = fromManifest(dir, bundle_id, step_index);
   return made && { ...made, ...entry, recovered: true };
 }
@@ -160,10 +201,14 @@ function addUnnamed(dir: string, head: Head | null, steps: Step[]): number {
   const named = new Set(steps.map((step) => step.bundle_id));
   const orphans = new Set(head?.orphans);
   let added = 0;
-  for (const name of readdirSync(dir).filter((entry) => numberOf(entry, 'bundle') !== null).sort(byNumber)) {
+  for (const name of readdirSync(dir)
+    .filter((entry) => numberOf(entry, 'bundle') !== null)
+    .sort(byNumber)) {
     const number = numberOf(name, 'bundle')!;
     if (named.has(name) || orphans.has(name) || (head && number > head.bundle_last)) continue;
-    const before = steps.findIndex((step) => !step.cached && (numberOf(step.bundle_id, 'bundle') ?? 0) > number);
+    const before = steps.findIndex(
+      (step) => !step.cached && (numberOf(step.bundle_id, 'bundle') ?? 0) > number,
+    );
     const at = before < 0 ? steps.length : before;
     const made = fromManifest(dir, name, (steps[at - 1]?.step_index ?? 0) + 1);
     if (!made) continue;
@@ -180,7 +225,12 @@ function fromManifest(dir: string, bundle_id: string, step_index: number): Step 
   const status = manifest.status === 'ok' || manifest.status === 'partial' ? manifest.status : 'error';
   const render = manifest.artifacts.find((artifact) => artifact.role === 'hero')?.path ?? null;
   const step = makeStep(
-    { command: manifest.command ?? null, publish_reason: 'capture', recipe: manifest.recipe ?? null, source_fingerprint: manifest.source_fingerprint ?? null },
+    {
+      command: manifest.command ?? null,
+      publish_reason: 'capture',
+      recipe: manifest.recipe ?? null,
+      source_fingerprint: manifest.source_fingerprint ?? null,
+    },
     {
       step_id: stepId(step_index),
       step_index,
@@ -205,7 +255,10 @@ function relink(steps: Step[]): { bytes: Buffer; steps: Step[] } {
   let previous: string | null = null;
   for (const [at, step] of steps.entries()) {
     const index = at + 1;
-    const moved = step.step_index === index ? {} : { step_id: stepId(index), step_index: index, recovered_from: step.step_id };
+    const moved =
+      step.step_index === index
+        ? {}
+        : { step_id: stepId(index), step_index: index, recovered_from: step.step_id };
     const next: Step = { ...step, ...moved, prev_sha256: previous };
     const line = JSON.stringify(next);
     const { bytes } = appendRecord(line, at, 0);
@@ -230,7 +283,12 @@ function rebuiltHead(dir: string, old: Head | null, steps: Step[], bytes: Buffer
   const at = new Date().toISOString();
   const last = steps.at(-1) ?? null;
   // A session whose head is lost is not recorded into any more; another one may continue it already.
-  const base: Head = old ?? { ...emptyHead(basename(dir), {}, steps[0]?.published_at ?? at), status: 'stopped', stop_kind: 'repaired', stopped_at: at };
+  const base: Head = old ?? {
+    ...emptyHead(basename(dir), {}, steps[0]?.published_at ?? at),
+    status: 'stopped',
+    stop_kind: 'repaired',
+    stopped_at: at,
+  };
   const current = steps.find((step) => step.step_id === base.current_step_id) ?? last;
   const numbers = steps.map((step) => numberOf(step.bundle_id, 'bundle') ?? 0);
   const unnamed = readdirSync(dir).map((name) => numberOf(name, 'bundle') ?? 0);
@@ -249,7 +307,10 @@ function rebuiltHead(dir: string, old: Head | null, steps: Step[], bytes: Buffer
     current_begun: null,
     bundle_count: new Set(numbers).size,
     bundle_last: last_number,
-    orphans: unnamed.filter((number) => number > 0 && !named.has(number)).map(bundleName).slice(0, LIMITS.orphans),
+    orphans: unnamed
+      .filter((number) => number > 0 && !named.has(number))
+      .map(bundleName)
+      .slice(0, LIMITS.orphans),
     trajectory_step_count: steps.length,
     trajectory_bytes: bytes.length - 3,
     trajectory_sha256: last ? sha256(JSON.stringify(last)) : null,
@@ -257,6 +318,9 @@ function rebuiltHead(dir: string, old: Head | null, steps: Step[], bytes: Buffer
     latest_publish_reason: last?.publish_reason ?? null,
     latest_step: last,
     history: steps.slice(-LIMITS.historySteps).reverse().map(historyEntry),
-    recoveries: [...base.recoveries, { at, key: last?.step_id ?? '', kind: 'repaired', detail: actions.join('; ') }].slice(-LIMITS.recoveries),
+    recoveries: [
+      ...base.recoveries,
+      { at, key: last?.step_id ?? '', kind: 'repaired', detail: actions.join('; ') },
+    ].slice(-LIMITS.recoveries),
   };
 }

@@ -13,8 +13,20 @@ export const BUNDLE_STATUS = ['ok', 'partial', 'error'] as const;
 export const SESSION_STATUS = ['open', 'active', 'waiting', 'stopped', 'failed'] as const;
 export const PUBLISH_REASON = ['start', 'mutation', 'capture', 'diff', 'rollback'] as const;
 export const ROLES = [
-  'hero', 'gallery', 'preview-clip', 'before', 'after', 'diff', 'diff-json', 'pipeline-json',
-  'viewport', 'render-output', 'thumb', 'terminal', 'patch', 'log',
+  'hero',
+  'gallery',
+  'preview-clip',
+  'before',
+  'after',
+  'diff',
+  'diff-json',
+  'pipeline-json',
+  'viewport',
+  'render-output',
+  'thumb',
+  'terminal',
+  'patch',
+  'log',
 ] as const;
 export const KINDS = ['image', 'clip', 'json', 'model', 'capture', 'text'] as const;
 
@@ -128,7 +140,13 @@ export const manifestSchema = z.looseObject({
   cache_key: maybe(text),
   source_fingerprint: maybe(text),
   generator: maybe(z.looseObject({})),
-  source: maybe(z.looseObject({ files: z.optional(z.array(sourceFileSchema)), files_path: maybe(text), files_sha256: maybe(text) })),
+  source: maybe(
+    z.looseObject({
+      files: z.optional(z.array(sourceFileSchema)),
+      files_path: maybe(text),
+      files_sha256: maybe(text),
+    }),
+  ),
   summary_path: maybe(text),
   summary_sha256: maybe(text),
   artifacts: z.array(artifactSchema),
@@ -166,6 +184,8 @@ export interface Reading<T> {
 export function check<T>(schema: z.ZodMiniType<T>, value: unknown, where: string): Reading<T | null> {
   const result = z.safeParse(schema, value);
   if (result.success) return { value: result.data, problems: [] };
-  const issues = result.error.issues.slice(0, 4).map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`);
+  const issues = result.error.issues
+    .slice(0, 4)
+    .map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`);
   return { value: null, problems: [{ kind: 'invalid', where, detail: issues.join('; ') }] };
 }

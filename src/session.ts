@@ -3,11 +3,30 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { changeHead, type Committed, type CommitOptions, commitStep, releaseQuietly, type Source, sweepWork } from './commit.js';
 import { now } from './clock.js';
+import {
+  type CommitOptions,
+  type Committed,
+  changeHead,
+  commitStep,
+  releaseQuietly,
+  type Source,
+  sweepWork,
+} from './commit.js';
 import { createFile, exists, makeDir, pointLink, readPointer, syncPath } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
-import { CURRENT_NAME, findRoot, findSession, HEAD_NAME, isSessionName, numberOf, type Place, sessionName, TRAJECTORY_NAME, WORK_NAME } from './layout.js';
+import {
+  CURRENT_NAME,
+  findRoot,
+  findSession,
+  HEAD_NAME,
+  isSessionName,
+  numberOf,
+  type Place,
+  sessionName,
+  TRAJECTORY_NAME,
+  WORK_NAME,
+} from './layout.js';
 import { acquireLock, type LockOptions, makeWork } from './lock.js';
 import { currentOwner, ownerName } from './owner.js';
 import { readHead } from './read.js';
@@ -91,7 +110,12 @@ export function makeRoot(root: string): void {
  * Begins a session in `root` and makes it the current one. `unless` is asked again under the root's lock: a session
  * it returns is taken instead, so that several that begin at once get one.
  */
-async function beginSession(root: string, fields: SessionFields, lockOptions: LockOptions, unless: () => string | null): Promise<{ dir: string; created: boolean }> {
+async function beginSession(
+  root: string,
+  fields: SessionFields,
+  lockOptions: LockOptions,
+  unless: () => string | null,
+): Promise<{ dir: string; created: boolean }> {
   makeRoot(root);
   makeWork(root);
   const lock = await acquireLock(root, lockOptions);
@@ -107,7 +131,11 @@ async function beginSession(root: string, fields: SessionFields, lockOptions: Lo
       if (exists(dir)) continue;
       makeDir(staged);
       createFile(join(staged, TRAJECTORY_NAME), EMPTY, true);
-      createFile(join(staged, HEAD_NAME), `${JSON.stringify(emptyHead(name, fields, new Date().toISOString()), null, 1)}\n`, true);
+      createFile(
+        join(staged, HEAD_NAME),
+        `${JSON.stringify(emptyHead(name, fields, new Date().toISOString()), null, 1)}\n`,
+        true,
+      );
       makeWork(staged);
       syncPath(staged);
       try {
@@ -163,7 +191,12 @@ function closedReason(dir: string): Closed | null {
  * @throws PreviewError `session_name`, `not_found` (a named session that is not there), `lock_timeout`; system errors.
  */
 export async function openSession(options: OpenOptions = {}): Promise<OpenSession> {
-  const place: Place = { cwd: options.cwd ?? process.cwd(), env: options.env ?? process.env, root: options.root, session: options.session };
+  const place: Place = {
+    cwd: options.cwd ?? process.cwd(),
+    env: options.env ?? process.env,
+    root: options.root,
+    session: options.session,
+  };
   const { status, title, continues, software, recipe, project_name, project_path } = options;
   const fields = { status, title, continues, software, recipe, project_name, project_path };
   const lock = { timeout_ms: options.timeout_ms, onWait: options.onWait };
@@ -171,12 +204,20 @@ export async function openSession(options: OpenOptions = {}): Promise<OpenSessio
   const named = findSession(place, placed);
   const explicit = (place.session ?? place.env['PREVIEW_SESSION']) !== undefined;
   if (explicit && named !== null && !exists(named)) {
-    throw new PreviewError('not_found', `there is no session ${basename(named)} in ${dirname(named)}`, 'see `previews list` for the sessions there are');
+    throw new PreviewError(
+      'not_found',
+      `there is no session ${basename(named)} in ${dirname(named)}`,
+      'see `previews list` for the sessions there are',
+    );
   }
   const root = explicit && named !== null ? dirname(named) : placed;
   const opened = { root, warnings: [] as string[], fields, lock };
-  if (named !== null && exists(named) && closedReason(named) === null) return { ...opened, dir: named, name: basename(named), created: false };
-  return succeed({ ...opened, dir: named ?? '', name: '', created: false }, named !== null && exists(named) ? closedReason(named) : null);
+  if (named !== null && exists(named) && closedReason(named) === null)
+    return { ...opened, dir: named, name: basename(named), created: false };
+  return succeed(
+    { ...opened, dir: named ?? '', name: '', created: false },
+    named !== null && exists(named) ? closedReason(named) : null,
+  );
 }
 
 /** Begins the session that follows one that cannot be published into, or takes the one that another process just began. */
@@ -187,11 +228,19 @@ async function succeed(session: OpenSession, reason: Closed | null): Promise<Ope
   const { dir, created } = await beginSession(root, fields, session.lock, () => {
     const current = readPointer(join(root, CURRENT_NAME));
     if (current === null || !isSessionName(current) || join(root, current) === old) return null;
-    return exists(join(root, current)) && closedReason(join(root, current)) === null ? join(root, current) : null;
+    return exists(join(root, current)) && closedReason(join(root, current)) === null
+      ? join(root, current)
+      : null;
   });
   const warnings = [...session.warnings];
-  if (reason === 'damaged') warnings.push(`session_damaged: ${basename(old)} is damaged, so recording goes on in ${basename(dir)}; \`preview repair ${basename(old)}\` mends it`);
-  if (reason === 'full') warnings.push(`session_full: ${basename(old)} holds ${LIMITS.sessionSteps} steps, so recording goes on in ${basename(dir)}`);
+  if (reason === 'damaged')
+    warnings.push(
+      `session_damaged: ${basename(old)} is damaged, so recording goes on in ${basename(dir)}; \`preview repair ${basename(old)}\` mends it`,
+    );
+  if (reason === 'full')
+    warnings.push(
+      `session_full: ${basename(old)} holds ${LIMITS.sessionSteps} steps, so recording goes on in ${basename(dir)}`,
+    );
   return { ...session, dir, name: basename(dir), created, warnings };
 }
 
@@ -205,7 +254,11 @@ export function activeSession(root: string): string | null {
 
 /** The active session of the root, or a new one made active (protocol, section 1: only `live start` does this). */
 export async function startSession(options: OpenOptions = {}): Promise<OpenSession> {
-  const place: Place = { cwd: options.cwd ?? process.cwd(), env: options.env ?? process.env, root: options.root };
+  const place: Place = {
+    cwd: options.cwd ?? process.cwd(),
+    env: options.env ?? process.env,
+    root: options.root,
+  };
   const root = findRoot(place);
   const { title, software, recipe, project_name, project_path } = options;
   const fields: SessionFields = { status: 'active', title, software, recipe, project_name, project_path };
@@ -215,13 +268,26 @@ export async function startSession(options: OpenOptions = {}): Promise<OpenSessi
 }
 
 /** Ends a session: nothing is published into it any more. A stopped one stays as it is. */
-export function stopSession(dir: string, { reason, outcome, ...lock }: { reason?: string | undefined; outcome?: string | undefined } & LockOptions = {}): Promise<Head> {
+export function stopSession(
+  dir: string,
+  {
+    reason,
+    outcome,
+    ...lock
+  }: { reason?: string | undefined; outcome?: string | undefined } & LockOptions = {},
+): Promise<Head> {
   return changeHead(
     dir,
     (head) =>
       head.status === 'stopped' || head.status === 'failed'
         ? {}
-        : { status: 'stopped', stop_kind: 'user', stop_reason: reason ?? null, outcome: outcome ?? null, stopped_at: new Date().toISOString() },
+        : {
+            status: 'stopped',
+            stop_kind: 'user',
+            stop_reason: reason ?? null,
+            outcome: outcome ?? null,
+            stopped_at: new Date().toISOString(),
+          },
     lock,
   );
 }
@@ -237,7 +303,12 @@ const OPEN = ['open', 'active', 'waiting'] as const;
  * Records a step in the session, or in the one that follows it where it turns out stopped, damaged or full in the
  * meantime. What is staged stays usable: both lie in one root.
  */
-export async function record(session: OpenSession, source: Source, input: StepInput, options: Partial<CommitOptions> = {}): Promise<Recorded> {
+export async function record(
+  session: OpenSession,
+  source: Source,
+  input: StepInput,
+  options: Partial<CommitOptions> = {},
+): Promise<Recorded> {
   const commit: CommitOptions = { begun: now(), allowed: OPEN, ...session.lock, ...options };
   let into = session;
   for (let tries = 0; ; tries++) {
@@ -245,7 +316,12 @@ export async function record(session: OpenSession, source: Source, input: StepIn
       return { ...(await commitStep(into.dir, source, input, commit)), session: into };
     } catch (error) {
       const code = error instanceof PreviewError ? error.code : null;
-      const reason = code === 'session_damaged' ? 'damaged' : code === 'session_not_active' && commit.allowed === OPEN ? 'stopped' : null;
+      const reason =
+        code === 'session_damaged'
+          ? 'damaged'
+          : code === 'session_not_active' && commit.allowed === OPEN
+            ? 'stopped'
+            : null;
       if (reason === null || tries === 3 || source.kind === 'reuse') throw error;
       into = await succeed(into, reason);
     }

@@ -1,9 +1,11 @@
 // The document that `live status --json` prints: one small file read, at most 1,024 bytes (protocol, section 7).
 // No schema is loaded for it, so it looks at each field itself.
 import { join } from 'node:path';
+import { painter, printJson, say } from './cli.js';
+import { PreviewError } from './errors.js';
 import { isObject, type JsonObject, readJsonObject } from './json.js';
 import { HEAD_NAME } from './layout.js';
-import { cutText, jsonBytes, utf8Bytes } from './text.js';
+import { cutText, jsonBytes, neutralise, utf8Bytes } from './text.js';
 import { LIMITS } from './version.js';
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
@@ -23,7 +25,9 @@ export function readStatus(dir: string | null): Status {
   const { value: head, problems } = readJsonObject(join(dir, HEAD_NAME), HEAD_NAME);
   if (head === null) {
     const gone = problems[0]?.kind === 'missing';
-    return gone ? { document: nothing, head: null, problem: null } : { document: null, head: null, problem: problems[0]?.detail ?? 'it cannot be read' };
+    return gone
+      ? { document: nothing, head: null, problem: null }
+      : { document: null, head: null, problem: problems[0]?.detail ?? 'it cannot be read' };
   }
   return { document: shorten(statusOf(dir, head)), head, problem: null };
 }
@@ -52,8 +56,50 @@ function shorten(document: ReturnType<typeof statusOf>): JsonObject {
   const latest = document.trajectory_summary.latest;
   if (!latest?.command) return document;
   const over = utf8Bytes(JSON.stringify(document)) + 1 - LIMITS.status;
-  if (over > 0) latest.command = cutText(latest.command, Math.max(0, jsonBytes(latest.command) - over), jsonBytes);
+  if (over > 0)
+    latest.command = cutText(latest.command, Math.max(0, jsonBytes(latest.command) - over), jsonBytes);
   return document;
+}
+
+/** The document as text for people. `paint` styles it where that may be. */
+export function statusLines(document: JsonObject, paint: (style: 'bold', text: string) => string): string[] {
+  const summary = document['trajectory_summary'];
+  if (!isObject(summary)) return ['Nothing is recorded here yet. `preview capture` begins a session.'];
+  const said = (value: unknown) => neutralise(String(value ?? '–'));
+  const latest = isObject(summary['latest']) ? summary['latest'] : null;
+  const total = Number(summary['total_commands']);
+  const lines = [
+    `${paint('bold', said(document['status']))}  ${total} ${total === 1 ? 'step' : 'steps'}  ${said(document['session_dir'])}`,
+  ];
+  if (latest) {
+    lines.push(
+      `  latest   ${said(document['step'])}  ${said(latest['bundle'])}  ${said(document['reason'])}  ${said(latest['timestamp'])}`,
+    );
+    lines.push(`  command  ${said(latest['command'])}`);
+  }
+  if (document['render'])
+    lines.push(`  picture  ${said(document['session_dir'])}/${said(document['render'])}`);
+  return lines;
+}
+
+/**
+ * Prints a status in the form asked for.
+ * @throws PreviewError `session_damaged` where the head cannot be read.
+ */
+export function printStatus(
+  { document, head, problem }: Status,
+  dir: string | null,
+  { json, full }: { json: boolean; full: boolean },
+): void {
+  if (document === null) {
+    throw new PreviewError(
+      'session_damaged',
+      `${dir}: session.json: ${problem}`,
+      'see `previews verify`; the next capture begins a new session, `preview repair` mends this one',
+    );
+  }
+  if (json) printJson(full && head && dir ? fullStatus(dir, head) : document);
+  else for (const line of statusLines(document, painter())) say(line);
 }
 
 /** `--full`: the head, with the names that CLI-Anything's status has besides. */

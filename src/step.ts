@@ -29,7 +29,8 @@ export interface StepInput {
 }
 
 /** `text` cut to `limit` bytes (twice that inside JSON), ending in `…` where it was longer. */
-export const bounded = (text: string, limit: number): string => cutText(cutText(text, limit), limit * 2, jsonBytes);
+export const bounded = (text: string, limit: number): string =>
+  cutText(cutText(text, limit), limit * 2, jsonBytes);
 
 /**
  * Keeps a text that a step can only hold cut: whole, in a file of its own named by its hash. Returns its path in
@@ -101,18 +102,59 @@ export function makeStep(input: StepInput, place: StepPlace): Step {
     ...(input.actor ? { actor: input.actor } : {}),
   };
   // Parsing and writing again must give the same bytes, for readers rebuild the line from the head.
-  const clean: Step = JSON.parse(JSON.stringify(step, (_key, value) => (typeof value === 'string' ? wellFormed(value) : value)));
+  const clean: Step = JSON.parse(
+    JSON.stringify(step, (_key, value) => (typeof value === 'string' ? wellFormed(value) : value)),
+  );
   const bytes = utf8Bytes(JSON.stringify(clean));
   if (bytes > LIMITS.stepLine) {
-    throw new PreviewError('step_too_large', `the step would take ${bytes} bytes, over the ${LIMITS.stepLine} that a line may have`, 'shorten what git, usage or actor hold; long texts belong into artifacts');
+    throw new PreviewError(
+      'step_too_large',
+      `the step would take ${bytes} bytes, over the ${LIMITS.stepLine} that a line may have`,
+      'shorten what git, usage or actor hold; long texts belong into artifacts',
+    );
   }
   return clean;
 }
 
 /** A step as the head's history holds it: at most 1 KB. */
 export function historyEntry(step: Step) {
-  const { step_id, step_index, command, published_at, publish_reason, exit_code, recipe, status, cached, bundle_id, bundle_dir, manifest_path, summary_path, render_path, source_fingerprint } = step;
-  const entry = { step_id, step_index, command, published_at, publish_reason, exit_code, recipe, status, cached, bundle_id, bundle_dir, manifest_path, summary_path, render_path, source_fingerprint };
+  const {
+    step_id,
+    step_index,
+    command,
+    published_at,
+    publish_reason,
+    exit_code,
+    recipe,
+    status,
+    cached,
+    bundle_id,
+    bundle_dir,
+    manifest_path,
+    summary_path,
+    render_path,
+    source_fingerprint,
+  } = step;
+  const entry = {
+    step_id,
+    step_index,
+    command,
+    published_at,
+    publish_reason,
+    exit_code,
+    recipe,
+    status,
+    cached,
+    bundle_id,
+    bundle_dir,
+    manifest_path,
+    summary_path,
+    render_path,
+    source_fingerprint,
+  };
   const fixed = utf8Bytes(JSON.stringify({ ...entry, command: null }));
-  return { ...entry, command: command === null ? null : cutText(command, LIMITS.historyStep - fixed, jsonBytes) };
+  return {
+    ...entry,
+    command: command === null ? null : cutText(command, LIMITS.historyStep - fixed, jsonBytes),
+  };
 }

@@ -38,11 +38,14 @@ function prefix(text: string, units: number): string {
 
 /** The argv as one line that a POSIX shell reads back as the same argv. */
 export function shellQuote(argv: readonly string[]): string {
-  return argv.map((arg) => (/^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`)).join(' ');
+  return argv
+    .map((arg) => (/^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`))
+    .join(' ');
 }
 
 // C0 and C1 controls, DEL, line and paragraph separators, and the marks that reorder or hide text.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+const CONTROL =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
 
 /** `text` with control characters shown (`\n`, `\x1b`, `\u202e`), so that recorded text cannot act on a terminal. */
 export function neutralise(text: string): string {
@@ -51,6 +54,8 @@ export function neutralise(text: string): string {
     if (char === '\r') return '\\r';
     if (char === '\t') return '\\t';
     const code = char.charCodeAt(0);
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+    return code < 0x100
+      ? `\\x${code.toString(16).padStart(2, '0')}`
+      : `\\u${code.toString(16).padStart(4, '0')}`;
   });
 }

@@ -16,7 +16,12 @@ export interface Tail {
 }
 
 /** The tail of a trajectory without steps. */
-export const EMPTY_TAIL: Tail = { trajectory_step_count: 0, trajectory_bytes: 1, trajectory_sha256: null, latest_step: null };
+export const EMPTY_TAIL: Tail = {
+  trajectory_step_count: 0,
+  trajectory_bytes: 1,
+  trajectory_sha256: null,
+  latest_step: null,
+};
 
 /** The bytes one append writes, and the offset it writes them at: over the old closing bracket. */
 export function appendRecord(line: string, count_before: number, bytes_before: number) {
@@ -56,13 +61,20 @@ export type TailState =
  */
 export function inspectTail(fd: number, tail: Tail): TailState {
   const size = fstatSync(fd).size;
-  if (tail.trajectory_step_count === 0) return inspectEmpty(readAt(fd, 0, size > 64 ? 64 : size), size);
+  if (tail.trajectory_step_count === 0) return inspectEmpty(readAt(fd, 0, Math.min(size, 64)), size);
   const record = lastRecord(tail);
-  if (record.offset < 1) return { state: 'damaged', detail: 'the head names fewer bytes than its latest step takes' };
-  if (size < record.offset) return { state: 'damaged', detail: `the file ends at byte ${size}, before its last entry at ${record.offset}` };
+  if (record.offset < 1)
+    return { state: 'damaged', detail: 'the head names fewer bytes than its latest step takes' };
+  if (size < record.offset)
+    return {
+      state: 'damaged',
+      detail: `the file ends at byte ${size}, before its last entry at ${record.offset}`,
+    };
   const found = readAt(fd, record.offset, record.bytes.length);
   if (found.equals(record.bytes)) {
-    return size > record.offset + record.bytes.length ? { state: 'pending', kind: 'surplus' } : { state: 'whole' };
+    return size > record.offset + record.bytes.length
+      ? { state: 'pending', kind: 'surplus' }
+      : { state: 'whole' };
   }
   const turned = Buffer.concat([Buffer.from(CLOSE), record.bytes.subarray(3)]);
   if (found.equals(turned)) return { state: 'pending', kind: 'overtaken' };
@@ -71,16 +83,24 @@ export function inspectTail(fd: number, tail: Tail): TailState {
   const oldClose = Buffer.from(CLOSE).subarray(same);
   const zeros = (bytes: Buffer) => bytes.every((byte) => byte === 0);
   const cut = rest.length === 0 || (zeros(rest) && onlyZerosAfter(fd, record.offset + found.length, size));
-  const old = same < CLOSE.length && rest.subarray(0, oldClose.length).equals(oldClose) && zeros(rest.subarray(oldClose.length));
-  if (cut || (old && onlyZerosAfter(fd, record.offset + found.length, size))) return { state: 'pending', kind: 'append' };
-  return { state: 'damaged', detail: `the last entry, at byte ${record.offset}, is not the head's latest step` };
+  const old =
+    same < CLOSE.length &&
+    rest.subarray(0, oldClose.length).equals(oldClose) &&
+    zeros(rest.subarray(oldClose.length));
+  if (cut || (old && onlyZerosAfter(fd, record.offset + found.length, size)))
+    return { state: 'pending', kind: 'append' };
+  return {
+    state: 'damaged',
+    detail: `the last entry, at byte ${record.offset}, is not the head's latest step`,
+  };
 }
 
 function inspectEmpty(found: Buffer, size: number): TailState {
   const empty = Buffer.from(EMPTY);
   if (found.equals(empty)) return { state: 'whole' };
   if (found.subarray(0, empty.length).equals(empty)) return { state: 'pending', kind: 'surplus' };
-  if (size <= empty.length && found.equals(empty.subarray(0, size))) return { state: 'pending', kind: 'append' };
+  if (size <= empty.length && found.equals(empty.subarray(0, size)))
+    return { state: 'pending', kind: 'append' };
   return { state: 'damaged', detail: 'the head has no step, the trajectory is not empty' };
 }
 
@@ -110,7 +130,8 @@ export function healTail(fd: number, tail: Tail): TailState {
   const state = inspectTail(fd, tail);
   if (state.state === 'damaged') return state;
   if (state.state === 'pending') {
-    const record = tail.trajectory_step_count === 0 ? { offset: 0, bytes: Buffer.from(EMPTY) } : lastRecord(tail);
+    const record =
+      tail.trajectory_step_count === 0 ? { offset: 0, bytes: Buffer.from(EMPTY) } : lastRecord(tail);
     if (state.kind !== 'surplus') writeAll(fd, record.bytes, record.offset);
     ftruncateSync(fd, record.offset + record.bytes.length);
   }
@@ -147,7 +168,8 @@ export function readLines(path: string, tail: Tail, from: number, to: number): s
 }
 
 /** Where the last entry's append began: what is before this byte never changes (I4). */
-export const lastOffset = (tail: Tail): number => (tail.trajectory_step_count === 0 ? 1 : lastRecord(tail).offset);
+export const lastOffset = (tail: Tail): number =>
+  tail.trajectory_step_count === 0 ? 1 : lastRecord(tail).offset;
 
 /** Each entry's line (without comma and newline) from the byte `start` up to the byte `end`, in bounded memory. */
 export function* eachLine(fd: number, start: number, end: number): Generator<string> {
@@ -170,7 +192,8 @@ export function* eachLine(fd: number, start: number, end: number): Generator<str
   if (line !== '' && line !== '[') yield line;
 }
 
-const withoutComma = (line: Buffer) => line.toString('utf8', 0, line.at(-1) === 44 ? line.length - 1 : line.length);
+const withoutComma = (line: Buffer) =>
+  line.toString('utf8', 0, line.at(-1) === 44 ? line.length - 1 : line.length);
 
 /** The byte at which the line that is `back` lines before `end` begins. */
 function lineFromEnd(fd: number, end: number, back: number): number {
@@ -193,7 +216,8 @@ function seekStep(fd: number, end: number, wanted: number): number {
   while (high - low > 65_536) {
     const middle = Math.floor((low + high) / 2);
     const start = lineStart(fd, middle, high);
-    const index = start < high ? stepIndexOf(readAt(fd, start, 200).toString('latin1')) : Number.POSITIVE_INFINITY;
+    const index =
+      start < high ? stepIndexOf(readAt(fd, start, 200).toString('latin1')) : Number.POSITIVE_INFINITY;
     // A damaged line has no index: from here on, line by line.
     if (index === null) return low;
     if (index <= wanted) low = start;

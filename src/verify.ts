@@ -73,9 +73,16 @@ function verifyChain(dir: string, head: Head, problems: Problem[], wanted: strin
     problems.push(...bad);
     chain.count = index;
     const where = `step ${index}`;
-    if (step && step.step_index !== index) problems.push({ kind: 'step_order', where, detail: `it says it is step ${step.step_index}` });
-    if (step && step.step_id !== stepId(step.step_index)) problems.push({ kind: 'step_altered', where, detail: `its id is ${step.step_id}` });
-    if (step && step.prev_sha256 !== previous) problems.push({ kind: 'chain_broken', where, detail: 'the step before it was edited, dropped, added or moved' });
+    if (step && step.step_index !== index)
+      problems.push({ kind: 'step_order', where, detail: `it says it is step ${step.step_index}` });
+    if (step && step.step_id !== stepId(step.step_index))
+      problems.push({ kind: 'step_altered', where, detail: `its id is ${step.step_id}` });
+    if (step && step.prev_sha256 !== previous)
+      problems.push({
+        kind: 'chain_broken',
+        where,
+        detail: 'the step before it was edited, dropped, added or moved',
+      });
     previous = sha256(line);
     if (previous === wanted) found = true;
     if (!step) return;
@@ -86,12 +93,26 @@ function verifyChain(dir: string, head: Head, problems: Problem[], wanted: strin
   };
   const takeBundle = (step: Step, where: string) => {
     if (numberOf(step.bundle_id, 'bundle') === null || step.bundle_dir !== step.bundle_id) {
-      problems.push({ kind: 'step_altered', where, detail: `${step.bundle_dir} is no bundle of this session` });
+      problems.push({
+        kind: 'step_altered',
+        where,
+        detail: `${step.bundle_dir} is no bundle of this session`,
+      });
       return;
     }
     const use = chain.bundles.get(step.bundle_id);
-    if (use && use.manifest_sha256 !== step.manifest_sha256) problems.push({ kind: 'step_altered', where, detail: `it names another manifest hash for ${step.bundle_id} than ${use.step.step_id}` });
-    if (use && !step.cached) problems.push({ kind: 'bundle_doubled', where, detail: `${step.bundle_id} is already that of ${use.step.step_id}` });
+    if (use && use.manifest_sha256 !== step.manifest_sha256)
+      problems.push({
+        kind: 'step_altered',
+        where,
+        detail: `it names another manifest hash for ${step.bundle_id} than ${use.step.step_id}`,
+      });
+    if (use && !step.cached)
+      problems.push({
+        kind: 'bundle_doubled',
+        where,
+        detail: `${step.bundle_id} is already that of ${use.step.step_id}`,
+      });
     if (!use) chain.bundles.set(step.bundle_id, { step, manifest_sha256: step.manifest_sha256 });
   };
   let fd: number;
@@ -104,20 +125,41 @@ function verifyChain(dir: string, head: Head, problems: Problem[], wanted: strin
   }
   try {
     const end = lastOffset(head);
-    if (readAt(fd, 0, 2).toString() !== '[\n' && head.trajectory_step_count > 0) problems.push({ kind: 'trajectory_altered', where: TRAJECTORY_NAME, detail: 'it does not begin as an array' });
+    if (readAt(fd, 0, 2).toString() !== '[\n' && head.trajectory_step_count > 0)
+      problems.push({
+        kind: 'trajectory_altered',
+        where: TRAJECTORY_NAME,
+        detail: 'it does not begin as an array',
+      });
     for (const line of eachLine(fd, 0, Math.min(Math.max(end, 1), fstatSync(fd).size))) take(line);
     const written = chain.count;
     if (head.trajectory_step_count > 0) take(JSON.stringify(head.latest_step));
     const state = inspectTail(fd, head);
     if (state.state === 'pending') chain.pending = 1;
     // A publication since the head was read may have gone past it; only what is before the head's end is judged.
-    if (state.state === 'damaged' && !grewPast(dir, head, fd)) problems.push({ kind: 'trajectory_cut', where: TRAJECTORY_NAME, detail: state.detail });
-    if (written + 1 < head.trajectory_step_count) problems.push({ kind: 'step_missing', where: TRAJECTORY_NAME, detail: `the head counts ${head.trajectory_step_count} steps, ${written + 1} are there` });
+    if (state.state === 'damaged' && !grewPast(dir, head, fd))
+      problems.push({ kind: 'trajectory_cut', where: TRAJECTORY_NAME, detail: state.detail });
+    if (written + 1 < head.trajectory_step_count)
+      problems.push({
+        kind: 'step_missing',
+        where: TRAJECTORY_NAME,
+        detail: `the head counts ${head.trajectory_step_count} steps, ${written + 1} are there`,
+      });
   } finally {
     closeSync(fd);
   }
-  if (previous !== head.trajectory_sha256) problems.push({ kind: 'head_disagrees', where: 'session.json', detail: 'trajectory_sha256 is not the hash of the last step' });
-  if (!found) problems.push({ kind: 'head_hash', where: TRAJECTORY_NAME, detail: `no step has the hash ${wanted}: the history is not the one it was taken from` });
+  if (previous !== head.trajectory_sha256)
+    problems.push({
+      kind: 'head_disagrees',
+      where: 'session.json',
+      detail: 'trajectory_sha256 is not the hash of the last step',
+    });
+  if (!found)
+    problems.push({
+      kind: 'head_hash',
+      where: TRAJECTORY_NAME,
+      detail: `no step has the hash ${wanted}: the history is not the one it was taken from`,
+    });
   return chain;
 }
 
@@ -143,7 +185,13 @@ function checkText(dir: string, step: Step, where: string, problems: Problem[]):
   }
 }
 
-function verifyBundles(dir: string, head: Head, bundles: Map<string, Use>, problems: Problem[], { onProgress }: VerifyOptions): number {
+function verifyBundles(
+  dir: string,
+  head: Head,
+  bundles: Map<string, Use>,
+  problems: Problem[],
+  { onProgress }: VerifyOptions,
+): number {
   let done = 0;
   for (const [name, use] of bundles) {
     onProgress?.(done++, bundles.size);
@@ -157,12 +205,21 @@ function verifyBundles(dir: string, head: Head, bundles: Map<string, Use>, probl
       continue;
     }
     if (sha256(bytes) !== use.manifest_sha256) {
-      problems.push({ kind: 'manifest_altered', where: `${name}/${MANIFEST_NAME}`, detail: `it is not the one that ${use.step.step_id} recorded` });
+      problems.push({
+        kind: 'manifest_altered',
+        where: `${name}/${MANIFEST_NAME}`,
+        detail: `it is not the one that ${use.step.step_id} recorded`,
+      });
     }
     const { value, problems: found } = readBundle(join(dir, name));
     problems.push(...found.map((problem) => ({ ...problem, where: `${name}/${problem.where}` })));
     if (value.manifest) {
-      if (value.manifest.bundle_id !== name) problems.push({ kind: 'manifest_altered', where: `${name}/${MANIFEST_NAME}`, detail: `it says it is ${value.manifest.bundle_id}` });
+      if (value.manifest.bundle_id !== name)
+        problems.push({
+          kind: 'manifest_altered',
+          where: `${name}/${MANIFEST_NAME}`,
+          detail: `it says it is ${value.manifest.bundle_id}`,
+        });
       checkFiles(join(dir, name), `${name}/`, value.manifest, problems);
     }
   }
@@ -171,7 +228,11 @@ function verifyBundles(dir: string, head: Head, bundles: Map<string, Use>, probl
     const number = numberOf(name, 'bundle');
     // What is above the head's last number is a publication that is under way, or that a crash cut off.
     if (number === null || number > head.bundle_last || bundles.has(name) || listed.has(name)) continue;
-    problems.push({ kind: 'bundle_unnamed', where: name, detail: 'no step names it: it was added, or its step was dropped' });
+    problems.push({
+      kind: 'bundle_unnamed',
+      where: name,
+      detail: 'no step names it: it was added, or its step was dropped',
+    });
   }
   return bundles.size;
 }
@@ -185,16 +246,34 @@ function checkFiles(dir: string, prefix: string, manifest: Manifest, problems: P
     const path = inside(dir, stored);
     const stat = path === null ? undefined : lstatSync(path, { throwIfNoEntry: false });
     if (path === null) problems.push({ kind: 'path_leaves', where, detail: 'the path leaves the bundle' });
-    else if (!stat?.isFile()) problems.push({ kind: `${kind}_missing`, where, detail: stat ? 'it is no regular file' : 'the file is not there' });
-    else if (hash == null) problems.push({ kind: `${kind}_unproved`, where, detail: 'the manifest has no hash of it' });
-    else if (hashFile(path).sha256 !== hash) problems.push({ kind: `${kind}_altered`, where, detail: 'its content is not what was recorded' });
-    else if (bytes !== null && stat.size !== bytes) problems.push({ kind: `${kind}_altered`, where, detail: `it has ${stat.size} bytes, ${bytes} were recorded` });
+    else if (!stat?.isFile())
+      problems.push({
+        kind: `${kind}_missing`,
+        where,
+        detail: stat ? 'it is no regular file' : 'the file is not there',
+      });
+    else if (hash == null)
+      problems.push({ kind: `${kind}_unproved`, where, detail: 'the manifest has no hash of it' });
+    else if (hashFile(path).sha256 !== hash)
+      problems.push({ kind: `${kind}_altered`, where, detail: 'its content is not what was recorded' });
+    else if (bytes !== null && stat.size !== bytes)
+      problems.push({
+        kind: `${kind}_altered`,
+        where,
+        detail: `it has ${stat.size} bytes, ${bytes} were recorded`,
+      });
   };
   if (manifest.summary_path) expect(manifest.summary_path, manifest.summary_sha256, null, 'summary');
-  for (const artifact of manifest.artifacts) expect(artifact.path, artifact.sha256, artifact.bytes, 'artifact');
+  for (const artifact of manifest.artifacts)
+    expect(artifact.path, artifact.sha256, artifact.bytes, 'artifact');
   for (const path of walk(dir)) {
     const stored = relative(dir, path);
-    if (!known.has(stored)) problems.push({ kind: 'file_unlisted', where: prefix + stored, detail: 'the manifest does not name it' });
+    if (!known.has(stored))
+      problems.push({
+        kind: 'file_unlisted',
+        where: prefix + stored,
+        detail: 'the manifest does not name it',
+      });
   }
 }
 
@@ -208,19 +287,40 @@ function* walk(dir: string): Generator<string> {
 
 /** The head's own words against the chain's. */
 function verifyHead(head: Head, chain: Chain, problems: Problem[]): void {
-  const disagree = (detail: string) => problems.push({ kind: 'head_disagrees', where: 'session.json', detail });
-  if (chain.count !== head.trajectory_step_count) disagree(`it counts ${head.trajectory_step_count} steps, the trajectory has ${chain.count}`);
-  if (chain.bundles.size !== head.bundle_count) disagree(`it counts ${head.bundle_count} bundles, the steps name ${chain.bundles.size}`);
+  const disagree = (detail: string) =>
+    problems.push({ kind: 'head_disagrees', where: 'session.json', detail });
+  if (chain.count !== head.trajectory_step_count)
+    disagree(`it counts ${head.trajectory_step_count} steps, the trajectory has ${chain.count}`);
+  if (chain.bundles.size !== head.bundle_count)
+    disagree(`it counts ${head.bundle_count} bundles, the steps name ${chain.bundles.size}`);
   const last = Math.max(0, ...[...chain.bundles.keys()].map((name) => numberOf(name, 'bundle') ?? 0));
   if (head.bundle_last < last) disagree(`its last bundle number is ${head.bundle_last}, ${last} is in use`);
   if (head.trajectory_step_count === 0) return;
   const { current, newest } = chain;
   if (!current) disagree(`current_step_id ${head.current_step_id} is no step of the trajectory`);
   else {
-    const says = [head.current_bundle_id, head.current_bundle_dir, head.current_manifest_path, head.current_summary_path, head.current_cached];
-    const is = [current.bundle_id, current.bundle_dir, current.manifest_path, current.summary_path ?? null, current.cached];
-    if (says.some((value, n) => value !== is[n])) disagree(`its current bundle is not that of ${current.step_id}`);
+    const says = [
+      head.current_bundle_id,
+      head.current_bundle_dir,
+      head.current_manifest_path,
+      head.current_summary_path,
+      head.current_cached,
+    ];
+    const is = [
+      current.bundle_id,
+      current.bundle_dir,
+      current.manifest_path,
+      current.summary_path ?? null,
+      current.cached,
+    ];
+    if (says.some((value, n) => value !== is[n]))
+      disagree(`its current bundle is not that of ${current.step_id}`);
   }
-  if (newest && (head.latest_command !== newest.command || head.latest_publish_reason !== newest.publish_reason)) disagree('its latest command is not that of the last step');
-  if (newest && head.history[0]?.step_id !== newest.step_id) disagree('its history does not begin with the last step');
+  if (
+    newest &&
+    (head.latest_command !== newest.command || head.latest_publish_reason !== newest.publish_reason)
+  )
+    disagree('its latest command is not that of the last step');
+  if (newest && head.history[0]?.step_id !== newest.step_id)
+    disagree('its history does not begin with the last step');
 }

@@ -29,7 +29,8 @@ export function main(argv: string[]): Promise<number> {
       .action((ref: string | undefined, options: Options) => {
         const found = refOf(ref, options);
         if (found.kind === 'step') return inspectStep(found.session, found.index, options);
-        if (found.kind === 'bundle') return inspectBundle(found.bundle, stepOf(found.session, found.bundle), [], options);
+        if (found.kind === 'bundle')
+          return inspectBundle(found.bundle, stepOf(found.session, found.bundle), [], options);
         return inspectSession(found.kind === 'root' ? newestOf(found.root) : found.session, options);
       }),
   );
@@ -37,7 +38,8 @@ export function main(argv: string[]): Promise<number> {
 
 function newestOf(root: string): string {
   const newest = sessionsOf(root).at(-1);
-  if (newest === undefined) throw new PreviewError('not_found', `no session is recorded in ${root}`, '`preview capture` begins one');
+  if (newest === undefined)
+    throw new PreviewError('not_found', `no session is recorded in ${root}`, '`preview capture` begins one');
   return join(root, newest);
 }
 
@@ -61,12 +63,22 @@ function inspectSession(session: string, options: Options): void {
 
 function sayText(session: string, head: Head, steps: Step[], problems: Problem[]): void {
   const paint = painter();
-  const about = [head.status, head.software, head.recipe].filter((word): word is string => Boolean(word)).join(', ');
-  say(`${paint('bold', basename(session))}  ${neutralise(about)}  ${head.trajectory_step_count} steps, ${head.bundle_count} bundles`);
+  const about = [head.status, head.software, head.recipe]
+    .filter((word): word is string => Boolean(word))
+    .join(', ');
+  say(
+    `${paint('bold', basename(session))}  ${neutralise(about)}  ${head.trajectory_step_count} steps, ${head.bundle_count} bundles`,
+  );
   if (head.title) say(`  ${neutralise(head.title)}`);
   if (head.continues) say(`  continues ${neutralise(head.continues)}`);
   say(`  ${neutralise(session)}`);
-  if (head.recoveries.length > 0) say(paint('dim', `  mended ${head.recoveries.length} times after a crash, the last at ${neutralise(head.recoveries.at(-1)!.at)}`));
+  if (head.recoveries.length > 0)
+    say(
+      paint(
+        'dim',
+        `  mended ${head.recoveries.length} times after a crash, the last at ${neutralise(head.recoveries.at(-1)!.at)}`,
+      ),
+    );
   say('');
   for (const step of steps) say(rowOf(step));
   if (steps.length < head.trajectory_step_count) say(paint('dim', '  (others: --all, or --from and --to)'));
@@ -79,7 +91,11 @@ const MARKS = { ok: ['green', '●'], partial: ['yellow', '◐'], error: ['red',
 function rowOf(step: Step): string {
   const paint = painter();
   const [style, mark] = MARKS[step.status];
-  const ascii = /UTF-?8/i.test(`${process.env['LC_ALL'] || process.env['LC_CTYPE'] || process.env['LANG'] || 'UTF-8'}`) ? mark : step.status;
+  const ascii = /UTF-?8/i.test(
+    `${process.env['LC_ALL'] || process.env['LC_CTYPE'] || process.env['LANG'] || 'UTF-8'}`,
+  )
+    ? mark
+    : step.status;
   const cached = step.cached ? paint('dim', ' (reused)') : '';
   const exit = step.signal ? ` ${step.signal}` : step.exit_code ? ` exit ${step.exit_code}` : '';
   return `${paint(style, ascii)} ${neutralise(step.step_id)}  ${step.published_at.slice(0, 19).replace('T', ' ')}  ${neutralise(step.bundle_id)}${cached}  ${neutralise(step.command ?? step.publish_reason)}${paint('red', exit)}`;
@@ -87,18 +103,28 @@ function rowOf(step: Step): string {
 
 function inspectStep(session: string, index: number, options: Options): void {
   const { value: head, problems } = readHead(session);
-  if (head === null) return inspectSession(session, options);
+  if (head === null) {
+    inspectSession(session, options);
+    return;
+  }
   const { value: steps, problems: bad } = readSteps(session, head, index, index);
   const step = steps[0];
   if (!step) {
-    if (bad.length === 0) throw new PreviewError('not_found', `${session} has no ${stepId(index)}; it has ${head.trajectory_step_count} steps`, 'see `previews inspect --all`');
-    if (options.json) printJson({ manifest: null, summary: null, step: null, problems: [...problems, ...bad] });
+    if (bad.length === 0)
+      throw new PreviewError(
+        'not_found',
+        `${session} has no ${stepId(index)}; it has ${head.trajectory_step_count} steps`,
+        'see `previews inspect --all`',
+      );
+    if (options.json)
+      printJson({ manifest: null, summary: null, step: null, problems: [...problems, ...bad] });
     else sayProblems(bad);
     return;
   }
   const bundle = inside(session, step.bundle_dir);
   const more = [...problems, ...bad];
-  if (bundle === null) more.push({ kind: 'path_leaves', where: step.step_id, detail: 'its bundle lies outside the session' });
+  if (bundle === null)
+    more.push({ kind: 'path_leaves', where: step.step_id, detail: 'its bundle lies outside the session' });
   inspectBundle(bundle, step, more, options);
 }
 
@@ -111,7 +137,8 @@ function stepOf(session: string | null, bundle: string): Step | null {
 }
 
 function inspectBundle(bundle: string | null, step: Step | null, before: Problem[], options: Options): void {
-  const { value, problems: found } = bundle === null ? { value: { manifest: null, summary: null }, problems: [] } : readBundle(bundle);
+  const { value, problems: found } =
+    bundle === null ? { value: { manifest: null, summary: null }, problems: [] } : readBundle(bundle);
   const problems = [...before, ...found];
   const { manifest, summary } = value;
   if (options.json) {
@@ -122,22 +149,29 @@ function inspectBundle(bundle: string | null, step: Step | null, before: Problem
   if (step) say(rowOf(step));
   if (step?.note) say(`  note: ${neutralise(step.note)}`);
   if (manifest) {
-    say(`${paint('bold', neutralise(manifest.bundle_id))}  ${neutralise([manifest.status, manifest.software, manifest.recipe].filter(Boolean).join(', '))}  ${neutralise(manifest.created_at)}`);
+    say(
+      `${paint('bold', neutralise(manifest.bundle_id))}  ${neutralise([manifest.status, manifest.software, manifest.recipe].filter(Boolean).join(', '))}  ${neutralise(manifest.created_at)}`,
+    );
   }
   if (summary) {
     say(`  ${neutralise(summary.headline)}`);
-    for (const [name, fact] of Object.entries(summary.facts)) say(`  ${neutralise(name)}: ${neutralise(typeof fact === 'string' ? fact : JSON.stringify(fact))}`);
-    for (const warning of asWarnings(summary.warnings)) say(paint('yellow', `  warning: ${neutralise(warning)}`));
+    for (const [name, fact] of Object.entries(summary.facts))
+      say(`  ${neutralise(name)}: ${neutralise(typeof fact === 'string' ? fact : JSON.stringify(fact))}`);
+    for (const warning of asWarnings(summary.warnings))
+      say(paint('yellow', `  warning: ${neutralise(warning)}`));
     for (const action of asWarnings(summary.next_actions)) say(`  next: ${neutralise(action)}`);
   }
   for (const { role, path, media_type, bytes, width, height, label } of manifest?.artifacts ?? []) {
     const size = width && height ? `${width} × ${height}  ` : '';
-    say(`  ${neutralise(role).padEnd(13)} ${neutralise(bundle === null ? path : join(bundle, path))}  ${size}${humanBytes(bytes)}  ${paint('dim', neutralise(`${media_type ?? ''} ${label ?? ''}`))}`);
+    say(
+      `  ${neutralise(role).padEnd(13)} ${neutralise(bundle === null ? path : join(bundle, path))}  ${size}${humanBytes(bytes)}  ${paint('dim', neutralise(`${media_type ?? ''} ${label ?? ''}`))}`,
+    );
   }
   sayProblems(problems);
 }
 
 function sayProblems(problems: Problem[]): void {
   const paint = painter();
-  for (const { kind, where, detail } of problems) say(paint('red', `problem: ${kind} ${neutralise(where)}: ${neutralise(detail)}`));
+  for (const { kind, where, detail } of problems)
+    say(paint('red', `problem: ${kind} ${neutralise(where)}: ${neutralise(detail)}`));
 }

@@ -17,7 +17,9 @@ function rowOf(root: string, name: string) {
     session: name,
     session_dir: dir,
     status: text('status'),
-    steps: value?.trajectory_step_count ?? (typeof raw?.['trajectory_step_count'] === 'number' ? raw['trajectory_step_count'] : null),
+    steps:
+      value?.trajectory_step_count ??
+      (typeof raw?.['trajectory_step_count'] === 'number' ? raw['trajectory_step_count'] : null),
     updated_at: text('updated_at'),
     title: text('title'),
     software: text('software'),
@@ -36,8 +38,20 @@ export function main(argv: string[]): Promise<number> {
       if (sessions.length === 0) say('No sessions here. `preview capture` begins one.');
       const paint = painter();
       for (const { session, status, steps, updated_at, title, software, problems } of sessions) {
-        const words = [paint('bold', session), (status ?? 'damaged').padEnd(8), `${steps ?? '?'} steps`.padStart(11), updated_at ?? '', software ?? '', title ?? ''];
-        say(neutralised(words).join('  ').trimEnd() + (problems.length ? paint('yellow', `  ${problems.length} problems: see previews verify ${session}`) : ''));
+        const words = [
+          paint('bold', session),
+          (status ?? 'damaged').padEnd(8),
+          `${steps ?? '?'} steps`.padStart(11),
+          updated_at ?? '',
+          software ?? '',
+          title ?? '',
+        ];
+        say(
+          neutralised(words).join('  ').trimEnd() +
+            (problems.length
+              ? paint('yellow', `  ${problems.length} problems: see previews verify ${session}`)
+              : ''),
+        );
       }
     }),
   );

@@ -5,7 +5,7 @@ import { runCommand, text } from '../../src/command.js';
 import { EXIT } from '../../src/errors.js';
 import { sessionsOf } from '../../src/ref.js';
 import { neutralise } from '../../src/text.js';
-import { type Verdict, verify, verifyBundle, type VerifyOptions } from '../../src/verify.js';
+import { type Verdict, type VerifyOptions, verify, verifyBundle } from '../../src/verify.js';
 import { refCommand, refOf } from '../place.js';
 
 export function main(argv: string[]): Promise<number> {
@@ -48,6 +48,11 @@ function verdictOf(ref: string | undefined, options: { root?: string }, how: Ver
 function report({ ok, steps, bundles, pending, problems }: Verdict): void {
   const paint = painter();
   const counts = `${steps} steps, ${bundles} bundles${pending ? ', the last line is still to be written (not a problem)' : ''}`;
-  say(ok ? `${paint('green', 'whole')}  ${counts}` : `${paint('red', 'altered or damaged')}  ${counts}, ${problems.length} problems`);
-  for (const { kind, where, detail } of problems) say(`  ${paint('bold', kind)}  ${neutralise(where)}: ${neutralise(detail)}`);
+  say(
+    ok
+      ? `${paint('green', 'whole')}  ${counts}`
+      : `${paint('red', 'altered or damaged')}  ${counts}, ${problems.length} problems`,
+  );
+  for (const { kind, where, detail } of problems)
+    say(`  ${paint('bold', kind)}  ${neutralise(where)}: ${neutralise(detail)}`);
 }

@@ -11,7 +11,11 @@ export function main(argv: string[]): Promise<number> {
     const made = command('preview capture', 'Render the project as it is now and record it as one step.');
     withPlace(made)
       .usage('[options]')
-      .option('--recipe <name>', 'how to render (see `preview recipes`; default: the config\'s, or what fits the files)', text)
+      .option(
+        '--recipe <name>',
+        "how to render (see `preview recipes`; default: the config's, or what fits the files)",
+        text,
+      )
       .option('--command <text>', 'the command this step shows the outcome of', text)
       .option('--started-at <time>', 'when that command began', instant)
       .option('--exit-code <n>', 'how it ended', whole)

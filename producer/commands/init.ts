@@ -27,14 +27,23 @@ export function main(argv: string[]): Promise<number> {
           createFile(file, `${JSON.stringify(config, null, 2)}\n`, true);
         } catch (error) {
           if (errnoOf(error) !== 'EEXIST') throw error;
-          throw new PreviewError('usage', `${file} is there already and stays as it is`, 'edit it, or move it away first');
+          throw new PreviewError(
+            'usage',
+            `${file} is there already and stays as it is`,
+            'edit it, or move it away first',
+          );
         }
         // The config marks the project, so the root is found from it.
         const root = findRoot({ cwd: project, env: process.env, root: options.root });
         makeRoot(root);
         copyFileSync(join(DIST, SCHEMA), join(root, SCHEMA));
         if (options.json) {
-          printJson({ config_path: file, recipe: config.default_recipe, uses: detected.recipe, found: detected.found });
+          printJson({
+            config_path: file,
+            recipe: config.default_recipe,
+            uses: detected.recipe,
+            found: detected.found,
+          });
           return;
         }
         say(`Wrote ${file}: found ${detected.found}.`);

@@ -13,7 +13,10 @@ import { reportCapture } from '../report.js';
 
 export function main(argv: string[]): Promise<number> {
   return runCommand('preview', argv, () => {
-    const made = command('preview latest', 'Show the current bundle and whether the sources have changed since.');
+    const made = command(
+      'preview latest',
+      'Show the current bundle and whether the sources have changed since.',
+    );
     return withPlace(made)
       .usage('[options]')
       .option('--json', 'print one JSON document')
@@ -22,17 +25,32 @@ export function main(argv: string[]): Promise<number> {
         const root = findRoot(place);
         const dir = findSession(place, root);
         const reading = dir === null ? null : readHead(dir);
-        if (dir === null || reading?.problems[0]?.kind === 'missing') throw new PreviewError('not_found', `no session is recorded in ${root}`, '`preview capture` begins one');
-        if (!reading?.value) throw new PreviewError('session_damaged', `${dir}: session.json: ${reading?.problems[0]?.detail}`, 'see `previews verify`');
+        if (dir === null || reading?.problems[0]?.kind === 'missing')
+          throw new PreviewError(
+            'not_found',
+            `no session is recorded in ${root}`,
+            '`preview capture` begins one',
+          );
+        if (!reading?.value)
+          throw new PreviewError(
+            'session_damaged',
+            `${dir}: session.json: ${reading?.problems[0]?.detail}`,
+            'see `previews verify`',
+          );
         const head = reading.value;
-        if (!head.current_bundle_id) throw new PreviewError('not_found', `${dir} has no step yet`, '`preview capture` records one');
+        if (!head.current_bundle_id)
+          throw new PreviewError('not_found', `${dir} has no step yet`, '`preview capture` records one');
         const result = { ...currentResult(dir, head), stale: await isStale(head, root) };
         if (options.json) {
           printJson(result);
           return;
         }
         reportCapture(result, false);
-        say(result.stale ? painter()('yellow', '  stale    the sources have changed since') : '  fresh    the sources are as they were');
+        say(
+          result.stale
+            ? painter()('yellow', '  stale    the sources have changed since')
+            : '  fresh    the sources are as they were',
+        );
       });
   });
 }
@@ -41,7 +59,12 @@ export function main(argv: string[]): Promise<number> {
 async function isStale(head: Head, root: string): Promise<boolean> {
   const project = loadProject(process.cwd());
   const recipe = await chooseRecipe(project, head.recipe ?? undefined, root);
-  const sources = await fingerprintSources(project.dir, { sources: recipe.sources, exclude: recipe.exclude, previewRoot: root, cacheDir: join(root, CACHE_NAME) });
+  const sources = await fingerprintSources(project.dir, {
+    sources: recipe.sources,
+    exclude: recipe.exclude,
+    previewRoot: root,
+    cacheDir: join(root, CACHE_NAME),
+  });
   const current = head.history.find((step) => step.step_id === head.current_step_id) ?? head.latest_step;
   return sources.fingerprint !== current?.['source_fingerprint'];
 }

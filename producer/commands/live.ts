@@ -7,13 +7,12 @@ import { PreviewError } from '../../src/errors.js';
 import { findRoot, findSession, type Place } from '../../src/layout.js';
 import { readHead } from '../../src/read.js';
 import { type OpenSession, openSession, startSession, stopSession } from '../../src/session.js';
-import { readStatus } from '../../src/status.js';
+import { printStatus, readStatus } from '../../src/status.js';
 import { shellQuote } from '../../src/text.js';
-import { capture, type CaptureOptions, currentResult } from '../capture.js';
+import { type CaptureOptions, capture, currentResult } from '../capture.js';
 import { loadProject } from '../config.js';
 import { interruptible } from '../interrupt.js';
 import { reportCapture } from '../report.js';
-import { show } from './status.js';
 
 interface Options {
   root?: string;
@@ -34,11 +33,19 @@ const ACTIVE = ['active', 'waiting'];
 
 export function main(argv: string[]): Promise<number> {
   return runCommand('preview live', argv, (done) => {
-    const made = command('preview live', 'A live session: start it, push steps, ask its state, stop it.').usage('<start|push|status|stop> [options]').helpCommand(false);
+    const made = command('preview live', 'A live session: start it, push steps, ask its state, stop it.')
+      .usage('<start|push|status|stop> [options]')
+      .helpCommand(false);
     const own = shellQuote(['preview', 'live', ...argv]);
     const part = (name: string, summary: string, act: (options: Options) => Promise<number>) =>
-      common(made.command(name).description(summary)).action(async (options: Options) => done(await act(options)));
-    part('start', 'Begin a live session with a first step, or answer with the one that is active.', (options) => start(options, own))
+      common(made.command(name).description(summary)).action(async (options: Options) =>
+        done(await act(options)),
+      );
+    part(
+      'start',
+      'Begin a live session with a first step, or answer with the one that is active.',
+      (options) => start(options, own),
+    )
       .option('--title <text>', 'what this is about', text)
       .option('--recipe <name>', 'how to render', text)
       .option('--note <text>', 'a remark kept with the first step', text);
@@ -51,7 +58,9 @@ export function main(argv: string[]): Promise<number> {
     part('stop', 'End the session: nothing more is recorded into it.', stop)
       .option('--reason <text>', 'why', text)
       .option('--outcome <text>', 'what came of it', text);
-    made.command('status').description('Say what is recorded and what is current (see preview live status --help).');
+    made
+      .command('status')
+      .description('Say what is recorded and what is current (see preview live status --help).');
     return made;
   });
 }
@@ -62,7 +71,12 @@ function common(made: Command): Command {
     .option('--json', 'print one JSON document');
 }
 
-const placeOf = ({ root, session }: Options): Place => ({ cwd: process.cwd(), env: process.env, root, session });
+const placeOf = ({ root, session }: Options): Place => ({
+  cwd: process.cwd(),
+  env: process.env,
+  root,
+  session,
+});
 const lockOf = ({ lockTimeout }: Options) => (lockTimeout === undefined ? undefined : lockTimeout * 1000);
 
 async function record(options: Options, more: Partial<CaptureOptions>): Promise<number> {
@@ -104,7 +118,14 @@ async function start(options: Options, own: string): Promise<number> {
     timeout_ms: lockOf(options),
   });
   const head = readHead(session.dir).value;
-  if (!session.created && head) return reportCapture({ ...currentResult(session.dir, head), warnings: [`already_active: ${session.name} is active; nothing was recorded`] }, options.json === true);
+  if (!session.created && head)
+    return reportCapture(
+      {
+        ...currentResult(session.dir, head),
+        warnings: [`already_active: ${session.name} is active; nothing was recorded`],
+      },
+      options.json === true,
+    );
   return record(options, { into: session, own_command: own, reason: 'start' });
 }
 
@@ -117,13 +138,25 @@ async function push(options: Options, own: string): Promise<number> {
     throw new PreviewError('session_not_active', what, 'begin one with `preview live start`');
   }
   const session = await openSession({ ...place, session: dir, timeout_ms: lockOf(options) });
-  return record(options, { into: session, own_command: own, command: options.command, reason: 'capture', allowed: ACTIVE });
+  return record(options, {
+    into: session,
+    own_command: own,
+    command: options.command,
+    reason: 'capture',
+    allowed: ACTIVE,
+  });
 }
 
 async function stop(options: Options): Promise<number> {
   const place = placeOf(options);
   const dir = findSession(place);
-  if (dir === null || readHead(dir).problems[0]?.kind === 'missing') throw new PreviewError('not_found', `no session is recorded in ${findRoot(place)}`, 'nothing needs stopping');
+  if (dir === null || readHead(dir).problems[0]?.kind === 'missing')
+    throw new PreviewError(
+      'not_found',
+      `no session is recorded in ${findRoot(place)}`,
+      'nothing needs stopping',
+    );
   await stopSession(dir, { reason: options.reason, outcome: options.outcome, timeout_ms: lockOf(options) });
-  return show(readStatus(dir), dir, { json: options.json === true, full: false });
+  printStatus(readStatus(dir), dir, { json: options.json === true, full: false });
+  return 0;
 }

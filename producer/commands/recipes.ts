@@ -13,7 +13,12 @@ interface Row {
 }
 
 function rowOf(recipe: NamedRecipe, project: string): Row {
-  const programs = [...new Set([...(recipe.needs ?? []).map((need) => need.program), ...(recipe.run ?? []).map((argv) => argv[0]!)])].filter((name) => name !== '{node}');
+  const programs = [
+    ...new Set([
+      ...(recipe.needs ?? []).map((need) => need.program),
+      ...(recipe.run ?? []).map((argv) => argv[0]!),
+    ]),
+  ].filter((name) => name !== '{node}');
   return {
     name: recipe.name,
     description: recipe.description ?? '',
@@ -39,8 +44,10 @@ export function main(argv: string[]): Promise<number> {
         const paint = painter();
         const width = Math.max(...recipes.map(({ name }) => name.length));
         for (const { name, description, needs, available } of recipes) {
-          const own = config?.recipes?.[name] ? ' (this project\'s)' : '';
-          say(`${paint('bold', name.padEnd(width))}  ${description}${paint('dim', own)}${available ? '' : paint('yellow', `  needs ${needs.join(', ')}`)}`);
+          const own = config?.recipes?.[name] ? " (this project's)" : '';
+          say(
+            `${paint('bold', name.padEnd(width))}  ${description}${paint('dim', own)}${available ? '' : paint('yellow', `  needs ${needs.join(', ')}`)}`,
+          );
         }
       }),
   );

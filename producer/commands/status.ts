@@ -1,11 +1,9 @@
 // `preview live status`: one small file read. Asked many times a minute, so it parses its few options itself and
 // loads neither commander nor a schema.
-import { fail, painter, printJson, say } from '../../src/cli.js';
+import { fail, say } from '../../src/cli.js';
 import { PreviewError } from '../../src/errors.js';
-import { isObject } from '../../src/json.js';
 import { findRoot, findSession, type Place } from '../../src/layout.js';
-import { fullStatus, readStatus, type Status } from '../../src/status.js';
-import { neutralise } from '../../src/text.js';
+import { printStatus, readStatus } from '../../src/status.js';
 
 const USAGE = `Usage: preview live status [options]
 
@@ -29,7 +27,8 @@ export function main(argv: string[]): number {
     }
     const place: Place = { cwd: cwd(), env: process.env, ...options };
     const dir = findSession(place, findRoot(place));
-    return show(readStatus(dir), dir, options);
+    printStatus(readStatus(dir), dir, options);
+    return 0;
   } catch (error) {
     return fail(error, { json, program: 'preview' });
   }
@@ -50,10 +49,16 @@ function parse(args: string[]): Options | null {
     if (name === '--json' || name === '--full') options[name.slice(2) as 'json' | 'full'] = true;
     else if (name === '--root' || name === '--session') {
       const value = inline ?? args[++n];
-      if (value === undefined || value === '--') throw new PreviewError('usage', `${name} needs a value`, 'see preview live status --help');
+      if (value === undefined || value === '--')
+        throw new PreviewError('usage', `${name} needs a value`, 'see preview live status --help');
       options[name.slice(2) as 'root' | 'session'] = value;
     } else if (name === '--help' || name === '-h') return null;
-    else throw new PreviewError('usage', `unknown option ${JSON.stringify(args[n])}`, 'see preview live status --help');
+    else
+      throw new PreviewError(
+        'usage',
+        `unknown option ${JSON.stringify(args[n])}`,
+        'see preview live status --help',
+      );
   }
   return options;
 }
@@ -63,30 +68,8 @@ function cwd(): string {
   try {
     return process.cwd();
   } catch (error) {
-    throw new PreviewError('io', 'the working directory no longer exists', 'change to a folder that does', { cause: error });
+    throw new PreviewError('io', 'the working directory no longer exists', 'change to a folder that does', {
+      cause: error,
+    });
   }
-}
-
-/** Prints a status in the form asked for; damage ends with exit 6. */
-export function show({ document, head, problem }: Status, dir: string | null, { json, full }: { json: boolean; full: boolean }): number {
-  if (document === null) {
-    throw new PreviewError('session_damaged', `${dir}: session.json: ${problem}`, 'see `previews verify`; the next capture begins a new session, `preview repair` mends this one');
-  }
-  if (json) printJson(full && head && dir ? fullStatus(dir, head) : document);
-  else for (const line of lines(document)) say(line);
-  return 0;
-}
-
-function lines(document: Record<string, unknown>): string[] {
-  const summary = document['trajectory_summary'];
-  if (!isObject(summary)) return ['Nothing is recorded here yet. `preview capture` begins a session.'];
-  const paint = painter();
-  const latest = isObject(summary['latest']) ? summary['latest'] : null;
-  const said = (value: unknown) => neutralise(String(value ?? '–'));
-  const total = Number(summary['total_commands']);
-  return [
-    `${paint('bold', said(document['status']))}  ${total} ${total === 1 ? 'step' : 'steps'}  ${said(document['session_dir'])}`,
-    ...(latest ? [`  latest   ${said(document['step'])}  ${said(latest['bundle'])}  ${said(document['reason'])}  ${said(latest['timestamp'])}`, `  command  ${said(latest['command'])}`] : []),
-    ...(document['render'] ? [`  picture  ${said(document['session_dir'])}/${said(document['render'])}`] : []),
-  ];
 }

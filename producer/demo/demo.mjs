@@ -10,7 +10,8 @@ const dist = join(here, '../../dist');
 const folder = join(process.cwd(), '.demo');
 const { NODE_EXTRA_CA_CERTS: _slow, PREVIEW_ROOT: _root, PREVIEW_SESSION: _session, ...env } = process.env;
 
-const node = (script, args) => execFileSync(process.execPath, [script, ...args], { cwd: folder, env, encoding: 'utf8' });
+const node = (script, args) =>
+  execFileSync(process.execPath, [script, ...args], { cwd: folder, env, encoding: 'utf8' });
 const preview = (...args) => node(join(dist, 'preview.cjs'), args);
 const previews = (...args) => node(join(dist, 'previews.cjs'), args);
 
@@ -36,7 +37,9 @@ for (const [n, command] of COMMANDS.entries()) {
   node(join(here, 'scene.mjs'), ['scene.svg', ...command.split(' ')]);
   if (n === 0) preview('init');
   const step = JSON.parse(preview('capture', '--command', `scene scene.svg ${command}`, '--json'));
-  console.log(`  ${step.step_id}  ${step.bundle_id}${step.cached ? ' (seen before, reused)' : ''}  scene ${command.slice(0, 60)}`);
+  console.log(
+    `  ${step.step_id}  ${step.bundle_id}${step.cached ? ' (seen before, reused)' : ''}  scene ${command.slice(0, 60)}`,
+  );
 }
 
 console.log('\nWhat an agent asks, many times a minute (preview live status --json):\n');

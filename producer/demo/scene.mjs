@@ -7,7 +7,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
-const attributes = (pairs) => pairs.map((pair) => pair.split(/=(.*)/s)).map(([name, value]) => ` ${name}="${escape(value)}"`).join('');
+const attributes = (pairs) =>
+  pairs
+    .map((pair) => pair.split(/=(.*)/s))
+    .map(([name, value]) => ` ${name}="${escape(value)}"`)
+    .join('');
 
 const [file, verb, ...args] = process.argv.slice(2);
 const lines = () => readFileSync(file, 'utf8').split('\n');
@@ -18,7 +22,11 @@ const lineOf = (all, id) => {
 };
 
 const VERBS = {
-  new: ([width, height]) => [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`, '</svg>', ''],
+  new: ([width, height]) => [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    '</svg>',
+    '',
+  ],
   add: ([tag, id, ...rest]) => {
     const cut = rest.indexOf('--');
     const pairs = cut < 0 ? rest : rest.slice(0, cut);
@@ -34,7 +42,9 @@ const VERBS = {
       const [name, value] = pair.split(/=(.*)/s);
       const known = new RegExp(` ${name}="[^"]*"`);
       const given = ` ${name}="${escape(value)}"`;
-      all[at] = known.test(all[at]) ? all[at].replace(known, given) : all[at].replace(` id="${id}"`, ` id="${id}"${given}`);
+      all[at] = known.test(all[at])
+        ? all[at].replace(known, given)
+        : all[at].replace(` id="${id}"`, ` id="${id}"${given}`);
     }
     return all;
   },

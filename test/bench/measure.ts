@@ -45,21 +45,36 @@ export function spread(values: readonly number[]): Spread {
 
 /** The environment of every child: what would squash the ratios (a certificate bundle) or steer the program is taken out. */
 export function plainEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(NODE_|PREVIEW_|GIT_|LD_PRELOAD$)/.test(name));
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(NODE_|PREVIEW_|GIT_|LD_PRELOAD$)/.test(name),
+  );
   return { ...Object.fromEntries(kept), ...extra };
 }
 
 /** Runs a command to its end; throws unless it exits 0. */
-export function run({ argv, cwd }: Command, env: NodeJS.ProcessEnv = plainEnv()): { ms: number; stdout: string; stderr: string } {
+export function run(
+  { argv, cwd }: Command,
+  env: NodeJS.ProcessEnv = plainEnv(),
+): { ms: number; stdout: string; stderr: string } {
   const began = performance.now();
-  const done = spawnSync(argv[0]!, argv.slice(1), { cwd, env, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const done = spawnSync(argv[0]!, argv.slice(1), {
+    cwd,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
   const ms = performance.now() - began;
-  if (done.status !== 0) throw new Error(`${argv.join(' ')}: ${done.error ?? `exit ${done.status}: ${done.stderr}`}`);
+  if (done.status !== 0)
+    throw new Error(`${argv.join(' ')}: ${done.error ?? `exit ${done.status}: ${done.stderr}`}`);
   return { ms, stdout: done.stdout, stderr: done.stderr };
 }
 
 /** `node -e 0`: what any program of ours costs at least. */
-export const bareNode = (cwd: string): Command => ({ name: 'node -e 0', argv: [process.execPath, '-e', '0'], cwd });
+export const bareNode = (cwd: string): Command => ({
+  name: 'node -e 0',
+  argv: [process.execPath, '-e', '0'],
+  cwd,
+});
 
 /** Times each command in pairs with `base` (A B A B …), all commands taking turns. Each is run once before. */
 export function compare(commands: readonly Command[], base: Command, pairs: number): Map<string, Times> {
@@ -86,7 +101,12 @@ export function compare(commands: readonly Command[], base: Command, pairs: numb
  * Lines for each command against its budget, and one that says whether the last takes as long as the first. A miss on
  * a busy machine may be none: all are measured again, up to twice, and `earlier` keeps what was seen before.
  */
-export function timed(commands: readonly Command[], base: Command, pairs: number, budgets: { each: number; flat: number; flatName: string }): Line[] {
+export function timed(
+  commands: readonly Command[],
+  base: Command,
+  pairs: number,
+  budgets: { each: number; flat: number; flatName: string },
+): Line[] {
   const earlier: number[][] = [];
   for (let again = 0; ; again++) {
     const measured = compare(commands, base, pairs);
@@ -97,7 +117,8 @@ export function timed(commands: readonly Command[], base: Command, pairs: number
     const ratios = lines.map((line) => line.ratio);
     const flat = round(ratios.at(-1)! / ratios[0]!, 3);
     lines.push({ name: budgets.flatName, ratio: flat, budget: budgets.flat, pass: flat <= budgets.flat });
-    if (earlier.length > 0) for (const [n, line] of lines.entries()) line['earlier'] = earlier.map((seen) => seen[n]);
+    if (earlier.length > 0)
+      for (const [n, line] of lines.entries()) line['earlier'] = earlier.map((seen) => seen[n]);
     if (again === 2 || lines.every((line) => line.pass)) return lines;
     earlier.push(lines.map((line) => line.ratio));
   }

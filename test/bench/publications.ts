@@ -6,7 +6,9 @@ import { round, spread } from './measure.js';
 
 /** Publishes `count` one-picture bundles into a new session under `dir`; each in turn with one bare write and fsync. */
 export async function benchPublish(dir: string, count: number) {
-  const library: typeof import('../../src/index.js') = createRequire(join(dir, 'dist', 'index.cjs'))('./index.cjs');
+  const library: typeof import('../../src/index.js') = createRequire(join(dir, 'dist', 'index.cjs'))(
+    './index.cjs',
+  );
   const session = await library.openSession({ root: join(dir, 'loop', '.preview'), env: {} });
   const probe = openSync(join(dir, 'probe'), 'w');
   const times = { publish: [] as number[], fsync: [] as number[] };
@@ -27,6 +29,14 @@ export async function benchPublish(dir: string, count: number) {
   closeSync(probe);
   const [publish_ms, fsync_ms] = [spread(times.publish), spread(times.fsync)];
   const total = times.publish.reduce((sum, ms) => sum + ms, 0);
-  const late = spread(times.publish.slice(-count / 4)).median / spread(times.publish.slice(0, count / 4)).median;
-  return { steps: count, per_second: round((count / total) * 1000, 1), publish_ms, fsync_ms, in_fsyncs: round(publish_ms.median / fsync_ms.median, 1), last_quarter_against_first: round(late) };
+  const late =
+    spread(times.publish.slice(-count / 4)).median / spread(times.publish.slice(0, count / 4)).median;
+  return {
+    steps: count,
+    per_second: round((count / total) * 1000, 1),
+    publish_ms,
+    fsync_ms,
+    in_fsyncs: round(publish_ms.median / fsync_ms.median, 1),
+    last_quarter_against_first: round(late),
+  };
 }

@@ -10,7 +10,9 @@ import { build } from 'esbuild';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const unknown = process.argv.slice(2).filter((arg) => arg !== '--quick');
 if (unknown.length > 0) {
-  console.error(`bench: unknown option ${unknown[0]}; there is --quick (10 and 100,000 steps, under a minute)`);
+  console.error(
+    `bench: unknown option ${unknown[0]}; there is --quick (10 and 100,000 steps, under a minute)`,
+  );
   process.exit(2);
 }
 if (!existsSync(join(project, 'dist', 'preview.cjs'))) {

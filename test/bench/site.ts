@@ -52,7 +52,10 @@ export async function makeSite(dir: string, steps: number): Promise<Site> {
   const site = { steps, project, root, session: join(root, 'session_001') };
   for (const width of [20, 30]) {
     const shape = `<rect width="${width}" height="10" fill="teal"/>`;
-    writeFileSync(join(project, 'drawing.svg'), `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="48">${shape}</svg>\n`);
+    writeFileSync(
+      join(project, 'drawing.svg'),
+      `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="48">${shape}</svg>\n`,
+    );
     run(programs(dir).capture(site));
   }
   await seedSession(root, steps, { last: LONGEST });

@@ -29,7 +29,9 @@ export async function runSuite({ dir, quick }: Options) {
   for (const steps of quick ? [10, 100_000] : [10, 1000, 100_000, 1_000_000]) {
     const began = performance.now();
     sites.push(await makeSite(dir, steps));
-    tell(`made a session of ${steps.toLocaleString('en')} steps in ${round((performance.now() - began) / 1000, 1)} s`);
+    tell(
+      `made a session of ${steps.toLocaleString('en')} steps in ${round((performance.now() - began) / 1000, 1)} s`,
+    );
   }
   const lines = [...statusLines(dir, sites, pairs), ...publicationLines(dir, sites, pairs)];
   tell('fingerprinting 10,000 files');
@@ -38,7 +40,12 @@ export async function runSuite({ dir, quick }: Options) {
   const information = await inform(dir, sites, pairs, quick);
   tell(table(lines));
   const missed = lines.filter((line) => line.pass === false).map((line) => line.name);
-  const machine = { node: process.version, cpus: cpus().length, load_before, load_after: round(loadavg()[0]!) };
+  const machine = {
+    node: process.version,
+    cpus: cpus().length,
+    load_before,
+    load_after: round(loadavg()[0]!),
+  };
   return { quick, machine, pass: missed.length === 0, missed, lines, information };
 }
 
@@ -46,18 +53,33 @@ export async function runSuite({ dir, quick }: Options) {
 function statusLines(dir: string, sites: Site[], pairs: number): Line[] {
   const { status } = programs(dir);
   tell('timing live status');
-  const lines = timed(sites.map(status), bareNode(dir), pairs, { each: 1.25, flat: 1.1, flatName: 'live status: longest session against shortest' });
+  const lines = timed(sites.map(status), bareNode(dir), pairs, {
+    each: 1.25,
+    flat: 1.1,
+    flatName: 'live status: longest session against shortest',
+  });
   for (const site of sites) {
     const { stdout } = run(status(site));
     const bytes = Buffer.byteLength(stdout);
     const { command } = JSON.parse(stdout).trajectory_summary.latest;
     const cut = command.endsWith('…') && command.isWellFormed();
     const ratio = round(bytes / STATUS_BYTES, 3);
-    lines.push({ name: `live status bytes at ${site.steps}, longest command`, ratio, budget: 1, pass: ratio <= 1 && cut, bytes });
+    lines.push({
+      name: `live status bytes at ${site.steps}, longest command`,
+      ratio,
+      budget: 1,
+      pass: ratio <= 1 && cut,
+      bytes,
+    });
   }
   if (!hasStrace()) return lines;
   const { files, trajectory } = traceOpens(status(sites.at(-1)!), sites.at(-1)!.root, logIn(dir));
-  lines.push({ name: 'files of the recording that live status opens', ratio: files, budget: 1, pass: files <= 1 && !trajectory });
+  lines.push({
+    name: 'files of the recording that live status opens',
+    ratio: files,
+    budget: 1,
+    pass: files <= 1 && !trajectory,
+  });
   return lines;
 }
 
@@ -67,23 +89,45 @@ function publicationLines(dir: string, sites: Site[], pairs: number): Line[] {
   const ends = [sites[0]!, sites.at(-1)!];
   for (const site of ends) {
     const first = JSON.parse(run(capture(site)).stdout);
-    if (first.cached !== true || first.warnings.length > 0) throw new Error(`the capture is not cached or warns: ${JSON.stringify(first)}`);
+    if (first.cached !== true || first.warnings.length > 0)
+      throw new Error(`the capture is not cached or warns: ${JSON.stringify(first)}`);
   }
   tell('timing cached captures');
-  const lines = timed(ends.map(capture), bareNode(dir), pairs, { each: 2.5, flat: 1.1, flatName: 'cached capture: longest session against shortest' });
+  const lines = timed(ends.map(capture), bareNode(dir), pairs, {
+    each: 2.5,
+    flat: 1.1,
+    flatName: 'cached capture: longest session against shortest',
+  });
   if (!hasStrace()) {
     tell('SKIPPED: bytes and fsyncs of a publication, for strace is not installed');
     return lines;
   }
   tell('tracing publications');
-  for (const [kind, command] of [['cached', capture], ['rendered', render]] as const) {
+  for (const [kind, command] of [
+    ['cached', capture],
+    ['rendered', render],
+  ] as const) {
     const costs = ends.map((site) => traceCost(command(site), site.root, logIn(dir)));
     const [short, long] = [costs[0]!, costs[1]!];
-    const same = long.bytes_but_digits === short.bytes_but_digits && long.fsyncs === short.fsyncs && long.writes === short.writes;
+    const same =
+      long.bytes_but_digits === short.bytes_but_digits &&
+      long.fsyncs === short.fsyncs &&
+      long.writes === short.writes;
     const at = { [`at_${ends[0]!.steps}`]: short, [`at_${ends[1]!.steps}`]: long };
-    lines.push({ name: `bytes written by a ${kind} step, but digits: longest session against shortest`, ratio: round(long.bytes_but_digits / short.bytes_but_digits, 4), budget: 1, pass: same, ...at });
+    lines.push({
+      name: `bytes written by a ${kind} step, but digits: longest session against shortest`,
+      ratio: round(long.bytes_but_digits / short.bytes_but_digits, 4),
+      budget: 1,
+      pass: same,
+      ...at,
+    });
     const most = Math.max(short.fsyncs_under_lock, long.fsyncs_under_lock);
-    lines.push({ name: `fsyncs under the lock, ${kind} step`, ratio: most, budget: FSYNCS[kind], pass: most <= FSYNCS[kind] });
+    lines.push({
+      name: `fsyncs under the lock, ${kind} step`,
+      ratio: most,
+      budget: FSYNCS[kind],
+      pass: most <= FSYNCS[kind],
+    });
   }
   return lines;
 }
@@ -93,9 +137,17 @@ async function fingerprintLines(dir: string): Promise<Line[]> {
   const folder = join(dir, 'fingerprint');
   mkdirSync(folder);
   const figures = await benchFingerprint(folder);
-  const line = (name: string, ratio: number, budget: number): Line => ({ name, ratio, budget, pass: ratio <= budget });
+  const line = (name: string, ratio: number, budget: number): Line => ({
+    name,
+    ratio,
+    budget,
+    pass: ratio <= budget,
+  });
   return [
-    { ...line('fingerprint of 10,000 files (git index) against git status', figures.git_ratio, 1.5), ...figures },
+    {
+      ...line('fingerprint of 10,000 files (git index) against git status', figures.git_ratio, 1.5),
+      ...figures,
+    },
     line('fingerprint of 10,000 files (walk) against git status', figures.walk_ratio, 4),
   ];
 }
@@ -107,14 +159,26 @@ async function inform(dir: string, sites: Site[], pairs: number, quick: boolean)
   const base = bareNode(dir);
   const against = Object.fromEntries(compare([render(ends[0]!), ...ends.map(inspect)], base, pairs));
   const preload = join(dir, 'peak.cjs');
-  writeFileSync(preload, `process.on('exit', () => require('fs').writeSync(2, 'peak_kb=' + process.resourceUsage().maxRSS + '\\n'));\n`);
+  writeFileSync(
+    preload,
+    `process.on('exit', () => require('fs').writeSync(2, 'peak_kb=' + process.resourceUsage().maxRSS + '\\n'));\n`,
+  );
   const [bare_kb, status_kb] = [peakKb(base, preload), peakKb(status(ends[1]!), preload)];
   const publications = await benchPublish(dir, quick ? 100 : 400);
-  return { against_bare_node: against, status_peak: { status_kb, bare_kb, ratio: round(status_kb / bare_kb, 3) }, publications };
+  return {
+    against_bare_node: against,
+    status_peak: { status_kb, bare_kb, ratio: round(status_kb / bare_kb, 3) },
+    publications,
+  };
 }
 
 function table(lines: Line[]): string {
   const width = Math.max(...lines.map((line) => line.name.length));
   const verdict = (line: Line) => (line.pass ? 'pass' : 'MISS');
-  return lines.map((line) => `${verdict(line)}  ${line.name.padEnd(width)}  ${String(line.ratio).padStart(7)}  of ${line.budget}`).join('\n');
+  return lines
+    .map(
+      (line) =>
+        `${verdict(line)}  ${line.name.padEnd(width)}  ${String(line.ratio).padStart(7)}  of ${line.budget}`,
+    )
+    .join('\n');
 }

@@ -28,9 +28,15 @@ export function traceCost(command: Command, root: string, log: string): Cost {
 }
 
 /** How many files under `root` a command opens, and whether trajectory.json is among them. */
-export function traceOpens(command: Command, root: string, log: string): { files: number; trajectory: boolean } {
+export function traceOpens(
+  command: Command,
+  root: string,
+  log: string,
+): { files: number; trajectory: boolean } {
   run({ ...command, argv: ['strace', '-f', '-e', 'trace=open,openat', '-o', log, ...command.argv] });
-  const opened = wholeCalls(readFileSync(log, 'utf8')).filter((call) => call.includes(root) && /= \d+/.test(call));
+  const opened = wholeCalls(readFileSync(log, 'utf8')).filter(
+    (call) => call.includes(root) && /= \d+/.test(call),
+  );
   return { files: opened.length, trajectory: opened.some((call) => call.includes('trajectory.json')) };
 }
 
@@ -86,7 +92,9 @@ function countCalls(calls: string[], root: string): Cost {
 /** Digits of numbers in what was written; those of hashes, ids and bytes escaped by strace are not counted. */
 function digitsIn(args: string): number {
   const content = args.slice(args.indexOf('"'), args.lastIndexOf('"'));
-  const plain = content.replace(/\\(?:[0-7]{1,3}|.)/g, ' ').replace(/[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, ' ');
+  const plain = content
+    .replace(/\\(?:[0-7]{1,3}|.)/g, ' ')
+    .replace(/[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, ' ');
   return plain.match(/\d/g)?.length ?? 0;
 }
 

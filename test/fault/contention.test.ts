@@ -3,7 +3,18 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dist, isRaw, previewArgv, type Result, resultOf, run, scratch, script, until, verifyClean } from '../helpers/children.js';
+import {
+  dist,
+  isRaw,
+  previewArgv,
+  type Result,
+  resultOf,
+  run,
+  scratch,
+  script,
+  until,
+  verifyClean,
+} from '../helpers/children.js';
 import { headOf, leftInWork, makeProject, type Site, stepsOf } from '../helpers/publish.js';
 
 const place = scratch();
@@ -69,7 +80,9 @@ type Read = { rounds: number; states: number; most: number; bad: string[] };
 /** Starts the reader of a session and returns how to end it. */
 function reading(folder: string, session: string): () => Promise<Read> {
   const stop = join(folder, 'stop');
-  const reader = script(folder, 'reader', READER, [session, stop, join(dist, 'index.js')], { limit_ms: 240_000 });
+  const reader = script(folder, 'reader', READER, [session, stop, join(dist, 'index.js')], {
+    limit_ms: 240_000,
+  });
   return async () => {
     writeFileSync(stop, '');
     return JSON.parse(await reader.said('read')) as Read;
@@ -104,6 +117,21 @@ function expectWhole(session: string, count: number): void {
   expect(leftInWork(session)).toEqual([]);
 }
 
+/** Twenty-five captures by the built command, one after another, in one process; prints each result. */
+const CAPTURER = `
+const { existsSync } = require('node:fs');
+const { main } = require(process.argv[2]);
+const [go, at, ...where] = process.argv.slice(3);
+console.log('ready');
+const wait = () => existsSync(go) ? all() : setTimeout(wait, 2);
+async function all() {
+  // Half of the captures render, half reuse.
+  for (let n = 0; n < 25; n++) console.log('code ' + await main(['--json', ...((n + Number(at)) % 2 ? [] : ['--force']), ...where]));
+  console.log('finished');
+}
+wait();
+`;
+
 let site: Site;
 beforeAll(() => {
   site = makeProject(folderOf('many'));
@@ -114,33 +142,38 @@ it('I2 I3 I4 A01 eight processes capture 25 times each, half through a symlink, 
   resultOf(await run(previewArgv('capture', '--json'), { cwd: project }));
   const other = join(place.path, 'other spelling');
   symlinkSync(project, other);
-  const stop = reading(join(place.path, 'many'), session);
+  const folder = join(place.path, 'many');
+  const go = join(folder, 'go');
+  const capturers = Array.from({ length: 8 }, (_, at) => {
+    // Half come through the symlink, by the name of the root as by that of the session.
+    const where = at % 2 === 0 ? ['--root', join(other, '.preview'), '--session', join(other, '.preview', 'session_001')] : [];
+    return script(folder, 'capturer', CAPTURER, [join(dist, 'commands/preview-capture.cjs'), go, String(at), ...where], { cwd: project, limit_ms: 200_000 });
+  });
+  await Promise.all(capturers.map((capturer) => capturer.said('ready')));
+  const stop = reading(folder, session);
   const waits = watchingWaits(session);
-  const seen: Result[] = [];
-  await Promise.all(
-    Array.from({ length: 8 }, async (_, at) => {
-      for (let n = 0; n < 25; n++) {
-        // Half of the captures render, half reuse; half come through the symlink, as folder and as name of the session.
-        const force = (n + at) % 2 === 0 ? ['--force'] : [];
-        const where = at % 2 === 0 ? ['--root', join(other, '.preview'), '--session', join(other, '.preview', 'session_001')] : [];
-        const ended = await run(previewArgv('capture', '--json', ...force, ...where), { cwd: project });
-        expect(ended.stderr).toBe('');
-        seen.push(resultOf(ended));
-      }
-    }),
-  );
+  writeFileSync(go, '');
+  await Promise.all(capturers.map((capturer) => capturer.said('finished', 200_000)));
   const waited = waits();
   const read = await stop();
   expect(read).toMatchObject({ bad: [], most: 201 });
   expect(read.states).toBeGreaterThan(50);
   expectWhole(session, 201);
+  const lines = capturers.flatMap((capturer) => capturer.lines());
+  expect(lines.filter((line) => line === 'code 0')).toHaveLength(200);
+  const seen = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Result);
+  expect((await Promise.all(capturers.map((capturer) => capturer.done))).map((ended) => ended.stderr)).toEqual(Array(8).fill(''));
   expect(new Set(seen.map((result) => result.step_id)).size).toBe(200);
   expect(seen.filter((result) => !result.cached).length).toBe(100);
   // What was printed is what was recorded.
   const steps = stepsOf(session);
   for (const result of seen) {
     const step = steps[Number(/\d+$/.exec(result.step_id)?.[0]) - 1]!;
-    expect([step.step_id, step.bundle_id, step.cached]).toEqual([result.step_id, result.bundle_id, result.cached]);
+    expect([step.step_id, step.bundle_id, step.cached]).toEqual([
+      result.step_id,
+      result.bundle_id,
+      result.cached,
+    ]);
   }
   expect(await verifyClean(session)).toMatchObject({ steps: 201, bundles: 101, pending: 0 });
   expect(waited, 'captures that waited for another').toBeGreaterThan(3);
@@ -150,7 +183,9 @@ it('I2 A01 A07 twenty first captures at once, into nested folders that do not ex
   const { project } = makeProject(folderOf('first'));
   const root = join(place.path, 'first', 'not', 'there', 'yet');
   const ended = await Promise.all(
-    Array.from({ length: 20 }, () => run(previewArgv('capture', '--json', '--root', root, '--force'), { cwd: project })),
+    Array.from({ length: 20 }, () =>
+      run(previewArgv('capture', '--json', '--root', root, '--force'), { cwd: project }),
+    ),
   );
   for (const each of ended) expect(isRaw(each.stderr), each.stderr).toBe(false);
   const results = ended.map((each) => resultOf(each));
@@ -183,10 +218,14 @@ it('I2 of fifty publishers at once none waits out its timeout', async () => {
   const folder = folderOf('fifty');
   const root = join(folder, 'root');
   const go = join(folder, 'go');
-  const publishers = Array.from({ length: 5 }, () => script(folder, 'publisher', PUBLISHER, [join(dist, 'index.cjs'), root, go]));
+  const publishers = Array.from({ length: 5 }, () =>
+    script(folder, 'publisher', PUBLISHER, [join(dist, 'index.cjs'), root, go]),
+  );
   await Promise.all(publishers.map((publisher) => publisher.said('ready')));
   writeFileSync(go, '');
-  const said = await Promise.all(publishers.map(async (publisher) => JSON.parse(await publisher.said('published')) as string[]));
+  const said = await Promise.all(
+    publishers.map(async (publisher) => JSON.parse(await publisher.said('published')) as string[]),
+  );
   const ids = said.flat();
   expect(ids.filter((id) => !/^step-\d+$/.test(id))).toEqual([]);
   expect(new Set(ids).size).toBe(50);
@@ -198,5 +237,8 @@ it('I2 of fifty publishers at once none waits out its timeout', async () => {
   expect(changes, 'changes of the publisher from step to step').toBeGreaterThan(4);
   await verifyClean(session);
   expect(basename(session)).toBe('session_001');
-  await until(() => publishers.every((publisher) => publisher.ended()), { deadline_ms: 10_000, what: 'the publishers end' });
+  await until(() => publishers.every((publisher) => publisher.ended()), {
+    deadline_ms: 10_000,
+    what: 'the publishers end',
+  });
 }, 60_000);

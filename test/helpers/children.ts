@@ -9,9 +9,7 @@ import { plainEnv, until } from './fault.js';
 export { scratch, until } from './fault.js';
 
 export const dist = resolve(
-  process.env.PREVIEW_DIST ??
-    process.env.FAULT_DIST ??
-    fileURLToPath(new URL('../../dist', import.meta.url)),
+  process.env.PREVIEW_DIST ?? process.env.FAULT_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url)),
 );
 
 export type Ended = {
@@ -110,7 +108,8 @@ export type Result = {
 
 /** The JSON result of a command that must have ended with `code`. */
 export function resultOf(ended: Ended, code = 0): Result {
-  if (ended.code !== code) throw new Error(`exit ${ended.code ?? ended.signal}, expected ${code}: ${ended.stderr.slice(-600)}`);
+  if (ended.code !== code)
+    throw new Error(`exit ${ended.code ?? ended.signal}, expected ${code}: ${ended.stderr.slice(-600)}`);
   return JSON.parse(ended.stdout) as Result;
 }
 
@@ -120,7 +119,9 @@ export function errorOf(ended: Ended): { code: string; message: string; hint: st
   try {
     return (JSON.parse(line) as { error: { code: string; message: string; hint: string } }).error;
   } catch {
-    throw new Error(`the last line of stderr is no error document (exit ${ended.code ?? ended.signal}): ${ended.stderr.slice(-600)}`);
+    throw new Error(
+      `the last line of stderr is no error document (exit ${ended.code ?? ended.signal}): ${ended.stderr.slice(-600)}`,
+    );
   }
 }
 
@@ -129,9 +130,14 @@ export const isRaw = (text: string): boolean =>
   /^\s+at .+:\d+:\d+\)?$/m.test(text) || /node:internal|Uncaught|Unhandled|ELOCKED|ECOMPROMISED/.test(text);
 
 /** `previews verify` of a session must find nothing; returns what it says. */
-export async function verifyClean(session: string): Promise<{ steps: number; bundles: number; pending: number }> {
+export async function verifyClean(
+  session: string,
+): Promise<{ steps: number; bundles: number; pending: number }> {
   const ended = await previews(session, 'verify', session, '--json');
-  if (ended.code !== 0) throw new Error(`verify: exit ${ended.code ?? ended.signal}: ${ended.stdout.slice(0, 1500)} ${ended.stderr.slice(-600)}`);
+  if (ended.code !== 0)
+    throw new Error(
+      `verify: exit ${ended.code ?? ended.signal}: ${ended.stdout.slice(0, 1500)} ${ended.stderr.slice(-600)}`,
+    );
   return JSON.parse(ended.stdout) as { steps: number; bundles: number; pending: number };
 }
 
@@ -143,10 +149,19 @@ export type Helper = Child & {
 };
 
 /** Runs `source` (CommonJS) in a process of its own; `argv` is what it finds behind its name. */
-export function script(folder: string, name: string, source: string, argv: string[] = [], options: Partial<Options> & { prefix?: string[] } = {}): Helper {
+export function script(
+  folder: string,
+  name: string,
+  source: string,
+  argv: string[] = [],
+  options: Partial<Options> & { prefix?: string[] } = {},
+): Helper {
   const file = join(folder, `${name}.cjs`);
   if (!existsSync(file) || readFileSync(file, 'utf8') !== source) writeFileSync(file, source);
-  const child = start([...(options.prefix ?? []), process.execPath, file, ...argv], { cwd: folder, ...options });
+  const child = start([...(options.prefix ?? []), process.execPath, file, ...argv], {
+    cwd: folder,
+    ...options,
+  });
   const lines = () => child.out().split('\n').slice(0, -1);
   const said = async (word: string, deadline_ms = 30_000): Promise<string> => {
     const find = () => lines().find((line) => line === word || line.startsWith(`${word} `));
@@ -160,7 +175,11 @@ export function script(folder: string, name: string, source: string, argv: strin
 }
 
 /** Runs `work` on every item, `size` at a time. */
-export async function pool<T>(items: readonly T[], size: number, work: (item: T, at: number) => Promise<void>): Promise<void> {
+export async function pool<T>(
+  items: readonly T[],
+  size: number,
+  work: (item: T, at: number) => Promise<void>,
+): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < items.length) {

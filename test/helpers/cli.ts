@@ -26,13 +26,25 @@ export interface RunOptions {
 /** Nothing of the user's settings, of git's, or of vitest's own reaches a program under test. */
 export function plainEnv(extra: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
   const { PATH, TMPDIR } = process.env;
-  const env = { PATH, TMPDIR, HOME: '/nonexistent', LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', GIT_CONFIG_NOSYSTEM: '1', ...extra };
+  const env = {
+    PATH,
+    TMPDIR,
+    HOME: '/nonexistent',
+    LANG: 'C.UTF-8',
+    LC_ALL: 'C.UTF-8',
+    GIT_CONFIG_NOSYSTEM: '1',
+    ...extra,
+  };
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
 }
 
 /** Runs argv to its end; a program that does not end in time is killed and fails the test. */
 export function run(argv: readonly string[], { cwd, env, limit_ms = 50_000 }: RunOptions): Promise<Outcome> {
-  return finish(spawn(argv[0]!, argv.slice(1), { cwd, env: plainEnv(env), stdio: ['ignore', 'pipe', 'pipe'] }), argv, limit_ms);
+  return finish(
+    spawn(argv[0]!, argv.slice(1), { cwd, env: plainEnv(env), stdio: ['ignore', 'pipe', 'pipe'] }),
+    argv,
+    limit_ms,
+  );
 }
 
 function finish(child: ChildProcess, argv: readonly string[], limit_ms: number): Promise<Outcome> {
@@ -49,7 +61,13 @@ function finish(child: ChildProcess, argv: readonly string[], limit_ms: number):
     child.on('close', (code, signal) => {
       clearTimeout(timer);
       const bytes = Buffer.concat(out);
-      done({ code, signal, bytes, stdout: bytes.toString('utf8'), stderr: Buffer.concat(err).toString('utf8') });
+      done({
+        code,
+        signal,
+        bytes,
+        stdout: bytes.toString('utf8'),
+        stderr: Buffer.concat(err).toString('utf8'),
+      });
     });
   });
 }
@@ -66,13 +84,20 @@ export const previewsArgv = (...args: string[]): string[] => [process.execPath, 
 /** A shell with `$preview` and `$previews` as functions in it, for redirections and pipes. */
 export function shell(script: string, options: RunOptions): Promise<Outcome> {
   const functions = `preview() { "$NODE" "$PREVIEW" "$@"; }\npreviews() { "$NODE" "$PREVIEWS" "$@"; }\n`;
-  const env = { NODE: process.execPath, PREVIEW: program('preview'), PREVIEWS: program('previews'), ...options.env };
+  const env = {
+    NODE: process.execPath,
+    PREVIEW: program('preview'),
+    PREVIEWS: program('previews'),
+    ...options.env,
+  };
   return run(['bash', '-c', functions + script], { ...options, env });
 }
 
 /** `preview …` and `previews …` in a folder. */
-export const preview = (cwd: string, args: string[], env?: RunOptions['env']): Promise<Outcome> => run(previewArgv(...args), { cwd, env });
-export const previews = (cwd: string, args: string[], env?: RunOptions['env']): Promise<Outcome> => run(previewsArgv(...args), { cwd, env });
+export const preview = (cwd: string, args: string[], env?: RunOptions['env']): Promise<Outcome> =>
+  run(previewArgv(...args), { cwd, env });
+export const previews = (cwd: string, args: string[], env?: RunOptions['env']): Promise<Outcome> =>
+  run(previewsArgv(...args), { cwd, env });
 
 /** stdout as the one JSON document that it must be, in strict UTF-8. */
 export function documentOf(outcome: Outcome): Record<string, any> {
@@ -116,13 +141,18 @@ export function expectShape(value: unknown, shape: Record<string, string>): void
   for (const [key, types] of Object.entries(shape)) {
     const allowed = types.split('|') as Type[];
     const given = object[key];
-    const type = Array.isArray(given) && given.length === 0 && allowed.includes('objects') ? 'objects' : typeOf(given);
+    const type =
+      Array.isArray(given) && given.length === 0 && allowed.includes('objects') ? 'objects' : typeOf(given);
     expect(allowed, `type of ${key}`).toContain(type);
   }
 }
 
 /** Waits for a condition, looking every few milliseconds; throws after the deadline. */
-export async function until<T>(condition: () => T | Promise<T>, what: string, deadline_ms = 20_000): Promise<NonNullable<T>> {
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  what: string,
+  deadline_ms = 20_000,
+): Promise<NonNullable<T>> {
   const end = performance.now() + deadline_ms;
   for (;;) {
     const value = await condition();

@@ -37,14 +37,25 @@ export type Namespace = {
 
 /** Enters a new mount namespace and runs `line` (mounts, mostly) in it. @throws Error where the line fails. */
 export async function mountNamespace(line: string): Promise<Namespace> {
-  const child = spawn('unshare', ['-m', '--propagation', 'private', 'sh', '-c', `set -e; ${line}; echo ready; exec cat`], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    'unshare',
+    ['-m', '--propagation', 'private', 'sh', '-c', `set -e; ${line}; echo ready; exec cat`],
+    {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
   let out = '';
   let err = '';
-  child.stdout.on('data', (piece) => { out += piece; });
-  child.stderr.on('data', (piece) => { err += piece; });
-  await until(() => out.includes('ready') || child.exitCode !== null, { deadline_ms: 20_000, what: 'the mount namespace' });
+  child.stdout.on('data', (piece) => {
+    out += piece;
+  });
+  child.stderr.on('data', (piece) => {
+    err += piece;
+  });
+  await until(() => out.includes('ready') || child.exitCode !== null, {
+    deadline_ms: 20_000,
+    what: 'the mount namespace',
+  });
   if (!out.includes('ready')) throw new Error(`the mounts failed: ${err}`);
   const prefix = ['nsenter', `--mount=/proc/${child.pid}/ns/mnt`, '--'];
   return {

@@ -1,10 +1,21 @@
 // Small projects and sessions to record and to read, each in a temporary directory of its own.
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll } from 'vitest';
-import { type BundleInput, openSession, publish, type PublishOptions } from '../../src/index.js';
+import { type BundleInput, openSession, type PublishOptions, publish } from '../../src/index.js';
 import type { OpenOptions, OpenSession, Recorded } from '../../src/session.js';
 
 const made: string[] = [];
@@ -13,9 +24,20 @@ afterAll(removeAll);
 
 /** A directory of a test's own, taken away when its file's tests are over. */
 export function temporary(name = 'preview-test-'): string {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), name)));
+  const path = realpathSync(mkdtempSync(join(roomInMemory() ? '/dev/shm' : tmpdir(), name)));
   made.push(path);
   return path;
+}
+
+/** Thousands of fsyncs cost nothing in memory. A container's 64 MB of it would not do. */
+function roomInMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    return bavail * bsize > 512 * 1024 * 1024;
+  } catch {
+    // ENOENT: not on Linux.
+    return false;
+  }
 }
 
 function removeAll(): void {
@@ -42,7 +64,12 @@ export function png(width = 32, height = 24, grey = 0x80): Buffer {
   const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(width, grey)]);
   const rows = Buffer.concat(Array.from({ length: height }, () => row));
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 /** CRC-32 as PNG wants it (ISO 3309); node:zlib has it only from Node 22 on. */
@@ -68,18 +95,39 @@ export const RECIPES = {
   copy: {
     description: 'The picture as it lies there',
     sources: ['a.png'],
-    run: [['cp', '{project}/a.png', '{out}/render.png'], ['cp', '{project}/a.png', '{out}/thumb.png']],
-    artifacts: [{ path: 'render.png', role: 'hero', label: 'Picture' }, { path: 'thumb.png', role: 'thumb' }],
+    run: [
+      ['cp', '{project}/a.png', '{out}/render.png'],
+      ['cp', '{project}/a.png', '{out}/thumb.png'],
+    ],
+    artifacts: [
+      { path: 'render.png', role: 'hero', label: 'Picture' },
+      { path: 'thumb.png', role: 'thumb' },
+    ],
     timeout_s: 20,
   },
-  fail: { sources: ['a.png'], run: [['sh', '-c', 'echo half; echo the wheel came off >&2; exit 3']], artifacts: [{ path: 'render.png', role: 'hero' }] },
-  missing: { sources: ['a.png'], run: [['no-such-renderer-anywhere', '{out}/render.png']], artifacts: [{ path: 'render.png', role: 'hero' }] },
+  fail: {
+    sources: ['a.png'],
+    run: [['sh', '-c', 'echo half; echo the wheel came off >&2; exit 3']],
+    artifacts: [{ path: 'render.png', role: 'hero' }],
+  },
+  missing: {
+    sources: ['a.png'],
+    run: [['no-such-renderer-anywhere', '{out}/render.png']],
+    artifacts: [{ path: 'render.png', role: 'hero' }],
+  },
 } as const;
 
-export const config = (recipes: Record<string, unknown> = RECIPES): Record<string, unknown> => ({ software: 'test', default_recipe: Object.keys(recipes)[0], recipes });
+export const config = (recipes: Record<string, unknown> = RECIPES): Record<string, unknown> => ({
+  software: 'test',
+  default_recipe: Object.keys(recipes)[0],
+  recipes,
+});
 
 /** A project with a picture and a config; returns its folder. */
-export function makeProject(parent: string = temporary(), recipes: Record<string, unknown> = RECIPES): string {
+export function makeProject(
+  parent: string = temporary(),
+  recipes: Record<string, unknown> = RECIPES,
+): string {
   const folder = join(parent, 'project');
   write(folder, { 'a.png': png(), 'preview.config.json': JSON.stringify(config(recipes), null, 2) });
   return folder;
@@ -107,7 +155,10 @@ export interface Recording {
 }
 
 /** A session with `count` steps, published through the library. */
-export async function recordSession(count: number, options: OpenOptions & { each?: (n: number) => [Partial<BundleInput>, PublishOptions] } = {}): Promise<Recording> {
+export async function recordSession(
+  count: number,
+  options: OpenOptions & { each?: (n: number) => [Partial<BundleInput>, PublishOptions] } = {},
+): Promise<Recording> {
   const { each, ...open } = options;
   const root = open.root ?? join(temporary(), '.preview');
   const session = await openSession({ env: {}, ...open, root });

@@ -20,10 +20,18 @@ const sh = (body: string): string[] => ['sh', '-c', body, 'renderer', '{out}', '
  * `failing` prints bytes that are no text and fails.
  */
 export const recipes = {
-  plain: { sources: ['scene.txt'], run: [['cp', '{project}/scene.txt', '{out}/render.txt']], artifacts: [text] },
+  plain: {
+    sources: ['scene.txt'],
+    run: [['cp', '{project}/scene.txt', '{out}/render.txt']],
+    artifacts: [text],
+  },
   slow: {
     sources: ['scene.txt'],
-    run: [sh('cat "$2/scene.txt" > "$1/render.txt"; echo $$ > "$2/started.tmp"; mv "$2/started.tmp" "$2/started"; until [ -e "$2/go" ]; do sleep 0.02; done')],
+    run: [
+      sh(
+        'cat "$2/scene.txt" > "$1/render.txt"; echo $$ > "$2/started.tmp"; mv "$2/started.tmp" "$2/started"; until [ -e "$2/go" ]; do sleep 0.02; done',
+      ),
+    ],
     artifacts: [text],
     timeout_s: 50,
   },
@@ -49,9 +57,26 @@ const repo = resolve(fileURLToPath(new URL('../..', import.meta.url)));
 /** Bundles the internals of src/ into `folder`/internals.cjs and returns its path. */
 export async function internals(folder: string): Promise<string> {
   const outfile = join(folder, 'internals.cjs');
-  const names = ['lock', 'commit', 'session', 'owner', 'bundle', 'clock', 'trajectory', 'publish', 'disk', 'hash', 'read', 'step', 'verify'];
+  const names = [
+    'lock',
+    'commit',
+    'session',
+    'owner',
+    'bundle',
+    'clock',
+    'trajectory',
+    'publish',
+    'disk',
+    'hash',
+    'read',
+    'step',
+    'verify',
+  ];
   await build({
-    stdin: { contents: names.map((name) => `export * from './src/${name}.ts';`).join('\n'), resolveDir: repo },
+    stdin: {
+      contents: names.map((name) => `export * from './src/${name}.ts';`).join('\n'),
+      resolveDir: repo,
+    },
     bundle: true,
     platform: 'node',
     target: 'node20',
@@ -62,7 +87,8 @@ export async function internals(folder: string): Promise<string> {
   return outfile;
 }
 
-export const sha256 = (bytes: string | Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+export const sha256 = (bytes: string | Buffer): string =>
+  `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
 /** Hash of each file under `dir` but those in `.work`, by relative name: two equal states are the same to a byte. */
 export function contentOf(dir: string): Record<string, string> {
@@ -76,7 +102,8 @@ export function contentOf(dir: string): Record<string, string> {
   return found;
 }
 
-export const headOf = (session: string): Json => JSON.parse(readFileSync(join(session, 'session.json'), 'utf8')) as Json;
+export const headOf = (session: string): Json =>
+  JSON.parse(readFileSync(join(session, 'session.json'), 'utf8')) as Json;
 export const stepsOf = (session: string): Json[] => {
   const { steps, problems } = readRecorded(session);
   if (problems.length > 0) throw new Error(`the session is unsound: ${problems.join('; ')}`);
@@ -97,7 +124,13 @@ export function seedSteps(session: string, count: number): void {
   let previous = sha256(lines.at(-1)!);
   let step = JSON.parse(lines.at(-1)!) as Json;
   for (let index = lines.length + 1; index <= count; index++) {
-    step = { ...step, step_id: `step-${String(index).padStart(4, '0')}`, step_index: index, prev_sha256: previous, cached: true };
+    step = {
+      ...step,
+      step_id: `step-${String(index).padStart(4, '0')}`,
+      step_index: index,
+      prev_sha256: previous,
+      cached: true,
+    };
     const line = JSON.stringify(step);
     lines.push(line);
     previous = sha256(line);

@@ -8,7 +8,7 @@ import { HEAD_NAME, stepId, TRAJECTORY_NAME } from '../../src/layout.js';
 import { publish } from '../../src/publish.js';
 import { readHead, readSteps } from '../../src/read.js';
 import type { Head, Step } from '../../src/schema.js';
-import { openSession, type OpenSession, record, startSession } from '../../src/session.js';
+import { type OpenSession, openSession, record, startSession } from '../../src/session.js';
 import { keepText, makeStep, type StepInput } from '../../src/step.js';
 import { appendRecord } from '../../src/trajectory.js';
 import { LIMITS } from '../../src/version.js';
@@ -34,7 +34,11 @@ export interface Seeded {
  * it has already, such as those of a real capture, are the ones that the new steps name.
  */
 export async function seedSession(root: string, steps: number, options: SeedOptions = {}): Promise<Seeded> {
-  const { bundles = 2, status = 'open', commands = ['openscad -o part.png part.scad', 'git commit -am "wider"'] } = options;
+  const {
+    bundles = 2,
+    status = 'open',
+    commands = ['openscad -o part.png part.scad', 'git commit -am "wider"'],
+  } = options;
   const session = status === 'active' ? await startSession({ root }) : await openSession({ root, env: {} });
   const input = (index: number): StepInput => ({
     command: (index === steps ? options.last : undefined) ?? commands[(index - 1) % commands.length]!,
@@ -75,7 +79,13 @@ async function recordCached(session: OpenSession, { bundle_id, manifest_sha256 }
 }
 
 /** Appends cached steps up to number `last` and makes the head name the last of them. */
-function extend(dir: string, head: Head, known: Step[], last: number, input: (index: number) => StepInput): Head {
+function extend(
+  dir: string,
+  head: Head,
+  known: Step[],
+  last: number,
+  input: (index: number) => StepInput,
+): Head {
   const first = head.trajectory_step_count + 1;
   if (last < first) return head;
   let { trajectory_bytes: end, trajectory_sha256: previous, latest_step } = head;
@@ -94,7 +104,12 @@ function extend(dir: string, head: Head, known: Step[], last: number, input: (in
   const fd = openSync(join(dir, TRAJECTORY_NAME), 'r+');
   try {
     for (let index = first; index <= last; index++) {
-      const at = { step_id: stepId(index), step_index: index, published_at: head.updated_at, prev_sha256: previous };
+      const at = {
+        step_id: stepId(index),
+        step_index: index,
+        published_at: head.updated_at,
+        prev_sha256: previous,
+      };
       latest_step = { ...modelOf(index), ...at };
       const line = JSON.stringify(latest_step);
       const appended = appendRecord(line, index - 1, end);
@@ -110,13 +125,23 @@ function extend(dir: string, head: Head, known: Step[], last: number, input: (in
   } finally {
     closeSync(fd);
   }
-  const next = { ...head, trajectory_step_count: last, trajectory_bytes: end, trajectory_sha256: previous, latest_step };
+  const next = {
+    ...head,
+    trajectory_step_count: last,
+    trajectory_bytes: end,
+    trajectory_sha256: previous,
+    latest_step,
+  };
   writeFileSync(join(dir, HEAD_NAME), `${JSON.stringify(next, null, 1)}\n`);
   return next;
 }
 
 /** What `makeStep` is told of a bundle that is used again; number and hash come later. */
-function placeOf(dir: string, { bundle_id, manifest_sha256, render_path, status }: Step, { command }: StepInput) {
+function placeOf(
+  dir: string,
+  { bundle_id, manifest_sha256, render_path, status }: Step,
+  { command }: StepInput,
+) {
   return {
     step_id: '',
     step_index: 1,

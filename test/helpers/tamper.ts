@@ -48,7 +48,9 @@ export const readJson = (file: string): Json => JSON.parse(readFileSync(file, 'u
 
 /** The lines of a trajectory, one a step. */
 export function linesOf(dir: string): string[] {
-  return (JSON.parse(readFileSync(trajectoryFile(dir), 'utf8')) as unknown[]).map((step) => JSON.stringify(step));
+  return (JSON.parse(readFileSync(trajectoryFile(dir), 'utf8')) as unknown[]).map((step) =>
+    JSON.stringify(step),
+  );
 }
 
 /** Writes a trajectory with these lines. The head stays as it is, unless `follow` lets it name the new end. */
@@ -66,12 +68,21 @@ export function writeLines(dir: string, lines: string[], { follow = false } = {}
 }
 
 /** Edits the lines; see `writeLines`. */
-export function editLines(dir: string, edit: (lines: string[]) => string[], how: { follow?: boolean } = {}): void {
+export function editLines(
+  dir: string,
+  edit: (lines: string[]) => string[],
+  how: { follow?: boolean } = {},
+): void {
   writeLines(dir, edit(linesOf(dir)), how);
 }
 
 /** Edits one step (1-based) in place of its line. */
-export function editStep(dir: string, index: number, edit: (step: Json) => void, how: { follow?: boolean } = {}): void {
+export function editStep(
+  dir: string,
+  index: number,
+  edit: (step: Json) => void,
+  how: { follow?: boolean } = {},
+): void {
   editLines(
     dir,
     (lines) => {
@@ -95,7 +106,8 @@ export function forgeChain(dir: string, steps: Json[]): void {
 }
 
 /** Cuts `bytes` from the end of a file. */
-export const cutTail = (file: string, bytes: number): void => truncateSync(file, lstatSync(file).size - bytes);
+export const cutTail = (file: string, bytes: number): void =>
+  truncateSync(file, lstatSync(file).size - bytes);
 
 /** Leaves the last append undone: what a crash between commit and append leaves. */
 export function undoAppend(dir: string, written = 0): void {

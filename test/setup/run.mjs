@@ -24,18 +24,29 @@ const has = (program) =>
 /** Installs missing Debian packages; without the right to, tests that need them say that they are skipped. */
 function install() {
   const wanted = JSON.parse(readFileSync(join(here, 'packages.json'), 'utf8'));
-  const missing = wanted.filter(({ program, file }) => !(program ? has(program) : spawnSync('test', ['-e', file]).status === 0));
+  const missing = wanted.filter(
+    ({ program, file }) => !(program ? has(program) : spawnSync('test', ['-e', file]).status === 0),
+  );
   if (missing.length === 0) return;
   const names = missing.map(({ debian }) => debian);
   const may = has('apt-get') && process.getuid?.() === 0;
   if (!may) {
-    console.log(`Not installed, and not to be installed from here: ${names.join(', ')}. The tests that need them are skipped.`);
+    console.log(
+      `Not installed, and not to be installed from here: ${names.join(', ')}. The tests that need them are skipped.`,
+    );
     return;
   }
   console.log(`Installing ${names.join(', ')} …`);
-  const options = { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  const options = {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  };
   spawnSync('apt-get', ['update', '-qq'], options);
-  const { status } = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], options);
+  const { status } = spawnSync(
+    'apt-get',
+    ['install', '-y', '-qq', '--no-install-recommends', ...names],
+    options,
+  );
   if (status !== 0) console.log(`apt-get could not install them; the tests that need them are skipped.`);
 }
 
@@ -49,17 +60,31 @@ install();
 const built = run(['esbuild.config.mjs']);
 const report = join(mkdtempSync(join(tmpdir(), 'preview-test-')), 'report.json');
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-const status = built !== 0 ? built : run([vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)]);
+const status =
+  built !== 0
+    ? built
+    : run([
+        vitest,
+        'run',
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${report}`,
+        ...process.argv.slice(2),
+      ]);
 
 let passed = 0;
 let failed = 0;
 let skipped = 0;
 try {
-  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(readFileSync(report, 'utf8'));
+  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
+    readFileSync(report, 'utf8'),
+  );
   passed = numPassedTests;
   skipped = numPendingTests;
   // A file that cannot even be loaded has no tests to count.
-  failed = numFailedTests + testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
+  failed =
+    numFailedTests +
+    testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
 } catch {
   // vitest ended before it could report.
   failed = 1;

@@ -1,6 +1,6 @@
 // Whatever is thrown becomes a PreviewError with a code, a message that names the file, and an exit code.
 import { describe, expect, test } from 'vitest';
-import { asPreviewError, ERROR_CODES, errnoOf, EXIT, PreviewError } from '../../src/errors.js';
+import { asPreviewError, ERROR_CODES, EXIT, errnoOf, PreviewError } from '../../src/errors.js';
 
 const system = (code: string, path?: string) => Object.assign(new Error(`${code}: refused`), { code, path });
 

@@ -22,7 +22,8 @@ describe('readJsonObject', () => {
     expect(reading.value).toEqual(value);
     expect(reading.problems.map((problem) => problem.kind)).toEqual(kinds);
     expect(reading.text).toBe(content);
-    for (const problem of reading.problems) expect(problem).toMatchObject({ where: 'x.json', detail: expect.stringMatching(/./) });
+    for (const problem of reading.problems)
+      expect(problem).toMatchObject({ where: 'x.json', detail: expect.stringMatching(/./) });
   });
 
   test('a missing file, a folder and a loop of links are problems, not exceptions', () => {
@@ -30,7 +31,10 @@ describe('readJsonObject', () => {
     mkdirSync(join(dir, 'folder'));
     symlinkSync('loop', join(dir, 'loop'));
     for (const name of ['absent', 'folder', 'loop', 'absent/deeper']) {
-      expect(readJsonObject(join(dir, name), name)).toMatchObject({ value: null, problems: [{ kind: 'missing', where: name }] });
+      expect(readJsonObject(join(dir, name), name)).toMatchObject({
+        value: null,
+        problems: [{ kind: 'missing', where: name }],
+      });
     }
   });
 
@@ -45,5 +49,8 @@ test('hashFile agrees with sha256 of the content, across its pieces', () => {
   const bytes = Buffer.alloc(600_000, 'abcdefg');
   write(dir, { large: bytes, empty: '' });
   expect(hashFile(join(dir, 'large'))).toEqual({ sha256: sha256(bytes), bytes: 600_000 });
-  expect(hashFile(join(dir, 'empty'))).toEqual({ sha256: 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', bytes: 0 });
+  expect(hashFile(join(dir, 'empty'))).toEqual({
+    sha256: 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    bytes: 0,
+  });
 });

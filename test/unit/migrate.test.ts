@@ -4,8 +4,15 @@ import { migrate, versionOf } from '../../src/migrate.js';
 
 describe('versionOf', () => {
   test.each([
-    [{}, 1], [{ version: 1 }, 1], [{ version: 2 }, 2], [{ version: 41 }, 41],
-    [{ version: 0 }, 1], [{ version: -3 }, 1], [{ version: 1.5 }, 1], [{ version: '2' }, 1], [{ version: null }, 1],
+    [{}, 1],
+    [{ version: 1 }, 1],
+    [{ version: 2 }, 2],
+    [{ version: 41 }, 41],
+    [{ version: 0 }, 1],
+    [{ version: -3 }, 1],
+    [{ version: 1.5 }, 1],
+    [{ version: '2' }, 1],
+    [{ version: null }, 1],
   ])('%j is %i', (head, version) => expect(versionOf(head)).toBe(version));
 });
 
@@ -16,7 +23,12 @@ describe('migrate', () => {
   };
 
   test('runs each step from n to n + 1 in order', () => {
-    expect(migrate({ version: 1, title: 'x', kept: true }, steps, 3)).toEqual({ version: 3, names: ['x'], title: undefined, kept: true });
+    expect(migrate({ version: 1, title: 'x', kept: true }, steps, 3)).toEqual({
+      version: 3,
+      names: ['x'],
+      title: undefined,
+      kept: true,
+    });
     expect(migrate({ version: 2, name: 'y' }, steps, 3)).toEqual({ version: 3, names: ['y'] });
   });
 

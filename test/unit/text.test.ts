@@ -4,7 +4,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutText, jsonBytes, neutralise, shellQuote, utf8Bytes, wellFormed } from '../../src/text.js';
 
-const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 60 }).map((units) => String.fromCharCode(...units)));
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+  fc
+    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 60 })
+    .map((units) => String.fromCharCode(...units)),
+);
 const strict = (text: string) => new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text)) === text;
 
 describe('cutText', () => {
@@ -24,26 +30,32 @@ describe('cutText', () => {
     expect(cutText(text, limit)).toBe(expected);
   });
 
-  test.each([['bytes', utf8Bytes], ['JSON bytes', jsonBytes]] as const)('keeps to its %s, never ends in half a character, and cuts no more than it must', (_name, measure) => {
-    fc.assert(
-      fc.property(anyText, fc.nat(80), (text, limit) => {
-        const cut = cutText(text, limit, measure);
-        expect(measure(cut)).toBeLessThanOrEqual(limit);
-        expect(strict(cut)).toBe(true);
-        const whole = wellFormed(text);
-        if (measure(whole) <= limit || limit < measure('…')) {
-          expect(cut).toBe(measure(whole) <= limit ? whole : '');
-          return;
-        }
-        expect(cut.endsWith('…')).toBe(true);
-        const kept = cut.slice(0, -1);
-        expect(whole.startsWith(kept)).toBe(true);
-        const next = String.fromCodePoint(whole.codePointAt(kept.length)!);
-        expect(measure(`${kept + next}…`)).toBeGreaterThan(limit);
-      }),
-      { numRuns: 500 },
-    );
-  });
+  test.each([
+    ['bytes', utf8Bytes],
+    ['JSON bytes', jsonBytes],
+  ] as const)(
+    'keeps to its %s, never ends in half a character, and cuts no more than it must',
+    (_name, measure) => {
+      fc.assert(
+        fc.property(anyText, fc.nat(80), (text, limit) => {
+          const cut = cutText(text, limit, measure);
+          expect(measure(cut)).toBeLessThanOrEqual(limit);
+          expect(strict(cut)).toBe(true);
+          const whole = wellFormed(text);
+          if (measure(whole) <= limit || limit < measure('…')) {
+            expect(cut).toBe(measure(whole) <= limit ? whole : '');
+            return;
+          }
+          expect(cut.endsWith('…')).toBe(true);
+          const kept = cut.slice(0, -1);
+          expect(whole.startsWith(kept)).toBe(true);
+          const next = String.fromCodePoint(whole.codePointAt(kept.length)!);
+          expect(measure(`${kept + next}…`)).toBeGreaterThan(limit);
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
 });
 
 describe('neutralise', () => {
@@ -64,7 +76,13 @@ describe('neutralise', () => {
   ])('%j', (text, expected) => expect(neutralise(text)).toBe(expected));
 
   test('leaves no control character and no mark that reorders, whatever comes', () => {
-    fc.assert(fc.property(anyText, (text) => !/[\p{Cc}\u2028-\u202e\u2066-\u2069]/u.test(neutralise(text)) && strict(neutralise(text))), { numRuns: 500 });
+    fc.assert(
+      fc.property(
+        anyText,
+        (text) => !/[\p{Cc}\u2028-\u202e\u2066-\u2069]/u.test(neutralise(text)) && strict(neutralise(text)),
+      ),
+      { numRuns: 500 },
+    );
   });
 });
 
@@ -78,8 +96,30 @@ describe('shellQuote', () => {
   ])('%j', (argv, expected) => expect(shellQuote(argv)).toBe(expected));
 
   test('B05 a shell reads back the same argv', () => {
-    const argv = ['printf', '%s|', 'a b', '', 'x\ny', '-z', '😀', "'", '"', '\\', '$(id)', '`id`', '!', '~', '#', '=a', 'tab\t'];
-    const { stdout } = spawnSync('sh', ['-c', `set -- ${shellQuote(argv)}; for a; do printf '%s\\0' "$a"; done`], { encoding: 'utf8' });
+    const argv = [
+      'printf',
+      '%s|',
+      'a b',
+      '',
+      'x\ny',
+      '-z',
+      '😀',
+      "'",
+      '"',
+      '\\',
+      '$(id)',
+      '`id`',
+      '!',
+      '~',
+      '#',
+      '=a',
+      'tab\t',
+    ];
+    const { stdout } = spawnSync(
+      'sh',
+      ['-c', `set -- ${shellQuote(argv)}; for a; do printf '%s\\0' "$a"; done`],
+      { encoding: 'utf8' },
+    );
     expect(stdout.split('\0').slice(0, -1)).toEqual(argv);
   });
 });
