@@ -1,21 +1,19 @@
-// One capture: look at the sources, reuse or render, publish, and say what was recorded.
-import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type BundleFields, closeStage, openStage, type Sealed } from '../src/bundle.js';
-import { cacheKey, findBundle, rememberBundle } from '../src/cachekey.js';
+import { findBundle, rememberBundle } from '../src/cachekey.js';
 import { type Moment, now } from '../src/clock.js';
 import type { CommitOptions } from '../src/commit.js';
 import { PreviewError } from '../src/errors.js';
-import { type FileEntry, fingerprintSources, type SourceFingerprint } from '../src/fingerprint.js';
-import { isObject, readJsonObject } from '../src/json.js';
-import { CACHE_NAME, MANIFEST_NAME } from '../src/layout.js';
-import { inside, readBundle, readHead } from '../src/read.js';
-import type { Head, Manifest } from '../src/schema.js';
+import { fingerprintSources, type SourceFingerprint } from '../src/fingerprint.js';
+import { CACHE_NAME } from '../src/layout.js';
+import { readBundle, readHead } from '../src/read.js';
 import { type OpenSession, openSession, type Recorded, record } from '../src/session.js';
 import type { StepInput } from '../src/step.js';
+import { type Keyed, keyOf } from './changes.js';
 import { findRecipe, loadProject, type NamedRecipe, type Project } from './config.js';
 import { detect } from './detect.js';
 import { render } from './render.js';
+import { type CaptureResult, resultOf } from './result.js';
 import { lookUpTools, type Tools } from './tools.js';
 
 export interface CaptureOptions {
@@ -41,21 +39,6 @@ export interface CaptureOptions {
   into?: OpenSession;
   /** Only these statuses may be published into. */
   allowed?: CommitOptions['allowed'];
-}
-
-/** What `capture --json` prints (protocol, section 7). */
-export interface CaptureResult {
-  session_dir: string;
-  bundle_dir: string | null;
-  bundle_id: string | null;
-  manifest_path: string | null;
-  summary_path: string | null;
-  render: string | null;
-  step_id: string | null;
-  status: string | null;
-  cached: boolean | null;
-  artifact_count: number;
-  warnings: string[];
 }
 
 /** The recipe a capture uses: the one named, the config's default, or what `init` would have found. */
@@ -159,76 +142,20 @@ function stepInput(
   };
 }
 
-/** The bundle before this one, as far as a recipe that shows changes needs it. */
-function previousSources(
-  session: string,
-  recipe: NamedRecipe,
-): { files: FileEntry[]; fingerprint: string; since: string | null } | null {
-  if (!recipe.artifacts?.some((rule) => rule.changed)) return null;
-  const head = readHead(session).value;
-  const dir = head?.current_bundle_dir && inside(session, head.current_bundle_dir);
-  const manifest = dir ? readBundle(dir).value.manifest : null;
-  if (!dir || !manifest || manifest.recipe !== recipe.name || !manifest.source_fingerprint) return null;
-  const since = manifest.context?.['since_fingerprint'];
-  return {
-    files: sourceFiles(dir, manifest),
-    fingerprint: manifest.source_fingerprint,
-    since: typeof since === 'string' ? since : null,
-  };
-}
-
-function sourceFiles(dir: string, manifest: Manifest): FileEntry[] {
-  const stored = manifest.source?.files_path;
-  const path = stored ? inside(dir, stored) : null;
-  const list: unknown = path ? readList(path) : (manifest.source?.files ?? []);
-  return (Array.isArray(list) ? list : []).filter(isObject).map((file) => ({
-    path: String(file['path']),
-    sha256: String(file['sha256']).replace(/^sha256:/, ''),
-    bytes: Number(file['bytes']),
-    mode: (file['mode'] ?? 'file') as FileEntry['mode'],
-  }));
-}
-
-function readList(path: string): unknown {
-  const { text } = readJsonObject(path, path);
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Damaged: everything counts as new.
-    return [];
-  }
-}
-
-interface Keyed {
-  key: string;
-  since: string | null;
-  changed: Set<string>;
-}
-
-/** The cache key: contents, recipe, options, tool versions; for a recipe that shows changes also what they are counted from. */
-function keyOf({ recipe, tools, session }: Run, sources: SourceFingerprint): Keyed {
-  const before = previousSources(session.dir, recipe);
-  const since = before && (before.fingerprint === sources.fingerprint ? before.since : before.fingerprint);
-  const known = new Map(before?.files.map((file) => [file.path, file]));
-  const isNew = (file: FileEntry) =>
-    known.get(file.path)?.sha256 !== file.sha256 || known.get(file.path)?.mode !== file.mode;
-  const changed = new Set(
-    recipe.artifacts?.some((rule) => rule.changed)
-      ? sources.files.filter(isNew).map((file) => file.path)
-      : [],
-  );
-  const key = cacheKey({ sources: sources.fingerprint, recipe, tools: tools.identity, since });
-  return { key, since, changed };
-}
-
 /** Records a step with a bundle that shows just this state already; null where none may be reused. */
 async function reuse(run: Run, sources: SourceFingerprint): Promise<CaptureResult | null> {
   const { options, recipe, session, tools } = run;
   if (options.force || recipe.reuse === false || !sources.complete || tools.missing) return null;
   const head = readHead(session.dir).value;
   if (!head?.session_id) return null;
-  const found = findBundle(session.root, session.dir, head.session_id, keyOf(run, sources).key);
-  if (!found) return null;
+  const found = findBundle(
+    session.root,
+    session.dir,
+    head.session_id,
+    keyOf({ ...run, session_dir: session.dir }, sources).key,
+  );
+  const manifest = found && readBundle(join(session.dir, found.bundle_id)).value.manifest;
+  if (!found || !manifest) return null;
   try {
     const recorded = await record(
       session,
@@ -236,15 +163,12 @@ async function reuse(run: Run, sources: SourceFingerprint): Promise<CaptureResul
       finished(run),
       commitOptions(run),
     );
-    return resultOf(recorded, session.warnings);
+    return resultOf(recorded, session.warnings, manifest);
   } catch (error) {
     // Gone or damaged in the meantime: it is rendered instead.
-    if (
-      error instanceof PreviewError &&
-      ['bundle_gone', 'session_damaged', 'session_not_active'].includes(error.code) &&
-      !options.allowed
-    )
-      return null;
+    const code = error instanceof PreviewError ? error.code : null;
+    if (code === 'bundle_gone' || code === 'session_damaged') return null;
+    if (code === 'session_not_active' && !options.allowed) return null;
     throw error;
   }
 }
@@ -276,7 +200,7 @@ async function renderAndRecord(run: Run, first: SourceFingerprint): Promise<Capt
     let sources = first;
     for (let tries = 1; ; tries++) {
       options.onPhase?.(`rendering with ${recipe.name}`);
-      const keyed = keyOf(run, sources);
+      const keyed = keyOf({ ...run, session_dir: session.dir }, sources);
       const seal = await render(stage, {
         ...run,
         project: run.project.dir,
@@ -285,7 +209,7 @@ async function renderAndRecord(run: Run, first: SourceFingerprint): Promise<Capt
         fields: bundleFields(run, sources, keyed),
         signal: options.signal,
       });
-      const after = recipe.run ? await run.look() : sources;
+      const after = await run.look();
       const moved = after.fingerprint !== sources.fingerprint;
       if (moved && tries === 1) {
         sources = after;
@@ -303,7 +227,10 @@ async function renderAndRecord(run: Run, first: SourceFingerprint): Promise<Capt
       try {
         const recorded = await record(session, { kind: 'new', sealed }, finished(run), commitOptions(run));
         remember(recorded, sealed, keyed.key, sources.complete && !moved && recipe.reuse !== false);
-        return resultOf(recorded, session.warnings, sealed);
+        return resultOf(recorded, session.warnings, {
+          artifacts: stage.artifacts,
+          warnings: sealed.warnings,
+        });
       } catch (error) {
         if (!(error instanceof PreviewError) || error.code !== 'bundle_gone' || tries >= TRIES) throw error;
       }
@@ -346,81 +273,4 @@ function remember(recorded: Recorded, sealed: Sealed, key: string, reusable: boo
     bundle_id: recorded.step.bundle_id,
     manifest_sha256: recorded.step.manifest_sha256,
   });
-}
-
-function resultOf({ step, session, warnings }: Recorded, earlier: string[], sealed?: Sealed): CaptureResult {
-  const manifest = sealed ? null : readBundle(join(session.dir, step.bundle_dir)).value.manifest;
-  return {
-    ...placesOf(session.dir, step),
-    step_id: step.step_id,
-    status: step.status,
-    cached: step.cached,
-    artifact_count: (sealed?.stage.artifacts ?? manifest?.artifacts ?? []).length,
-    warnings: [
-      ...new Set([
-        ...earlier,
-        ...session.warnings,
-        ...(sealed?.warnings ?? manifest?.warnings ?? []),
-        ...warnings,
-      ]),
-    ],
-  };
-}
-
-/** A step's paths, absolute. */
-function placesOf(
-  dir: string,
-  step: {
-    bundle_id: string;
-    bundle_dir: string;
-    manifest_path: string;
-    summary_path?: string | null | undefined;
-    render_path?: string | null | undefined;
-  },
-) {
-  const at = (stored: string | null | undefined) => (stored ? join(dir, stored) : null);
-  return {
-    session_dir: dir,
-    bundle_dir: at(step.bundle_dir),
-    bundle_id: step.bundle_id,
-    manifest_path: at(step.manifest_path),
-    summary_path: at(step.summary_path),
-    render: at(step.render_path),
-  };
-}
-
-/** What is current in a session, in the form a capture's result has; null fields before the first step. */
-export function currentResult(dir: string, head: Head): CaptureResult {
-  if (!head.current_bundle_id || !head.current_bundle_dir || !head.current_manifest_path) {
-    return {
-      session_dir: dir,
-      bundle_dir: null,
-      bundle_id: null,
-      manifest_path: null,
-      summary_path: null,
-      render: null,
-      step_id: null,
-      status: null,
-      cached: null,
-      artifact_count: 0,
-      warnings: [],
-    };
-  }
-  const manifest = existsSync(join(dir, head.current_bundle_dir, MANIFEST_NAME))
-    ? readBundle(join(dir, head.current_bundle_dir)).value.manifest
-    : null;
-  return {
-    ...placesOf(dir, {
-      bundle_id: head.current_bundle_id,
-      bundle_dir: head.current_bundle_dir,
-      manifest_path: head.current_manifest_path,
-      summary_path: head.current_summary_path,
-      render_path: head.current_render_path,
-    }),
-    step_id: head.current_step_id,
-    status: manifest?.status ?? null,
-    cached: head.current_cached,
-    artifact_count: manifest?.artifacts.length ?? 0,
-    warnings: manifest?.warnings ?? [],
-  };
 }

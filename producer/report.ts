@@ -2,7 +2,7 @@
 import { painter, printJson, say, warnAll } from '../src/cli.js';
 import { EXIT } from '../src/errors.js';
 import { neutralise } from '../src/text.js';
-import type { CaptureResult } from './capture.js';
+import type { CaptureResult } from './result.js';
 
 const MARKS = { ok: ['green', 'ok'], partial: ['yellow', 'partial'], error: ['red', 'error'] } as const;
 

@@ -9,8 +9,9 @@ import { MANIFEST_NAME, SUMMARY_NAME } from './layout.js';
 import { makeWork } from './lock.js';
 import { detectMedia } from './media.js';
 import { currentOwner, ownerName } from './owner.js';
-import type { Artifact, Manifest, SourceFile, Summary } from './schema.js';
-import { cutText, jsonBytes, utf8Bytes, wellFormed } from './text.js';
+import type { Artifact, Manifest, SourceFile } from './schema.js';
+import { fitSummary } from './summary.js';
+import { cutText, wellFormed } from './text.js';
 import { BUNDLE_PROTOCOL, LIMITS, PACKAGE_VERSION } from './version.js';
 
 export interface Stage {
@@ -33,7 +34,7 @@ export function openStage(session: string): Stage {
 
 /** Empties the stage for another try. */
 export function resetStage(stage: Stage): void {
-  closeStage(stage);
+  rmSync(stage.dir, { recursive: true, force: true });
   stage.artifacts.length = 0;
   makeDir(stage.out);
   makeDir(stage.bundle);
@@ -41,7 +42,11 @@ export function resetStage(stage: Stage): void {
 
 /** Removes what is left of a staging folder. What cannot be removed is swept when this process is gone. */
 export function closeStage(stage: Stage): void {
-  rmSync(stage.dir, { recursive: true, force: true });
+  try {
+    rmSync(stage.dir, { recursive: true, force: true });
+  } catch {
+    // A failing disk: the step may be recorded by now, and stays so.
+  }
 }
 
 export interface ArtifactInput {
@@ -274,36 +279,6 @@ function rewrite(path: string, text: string): void {
     return;
   }
   fillFile(path, text);
-}
-
-/** Cuts what is longest until the summary fits its 4 KB. */
-export function fitSummary(summary: Summary): Summary {
-  const size = (value: Summary) => utf8Bytes(JSON.stringify(value, null, 2)) + 1;
-  let cut: Summary = {
-    ...summary,
-    command: summary.command == null ? null : cutText(summary.command, 1024, jsonBytes),
-    headline: cutText(summary.headline, 300, jsonBytes),
-    warnings: summary.warnings.map((warning) => cutText(warning, 400, jsonBytes)),
-    next_actions: summary.next_actions.map((action) => cutText(action, 200, jsonBytes)).slice(0, 8),
-  };
-  for (let keep = 16; size(cut) > LIMITS.summary && keep > 0; keep >>= 1) {
-    const left = cut.warnings.length - keep;
-    cut = {
-      ...cut,
-      command: cut.command == null ? null : cutText(cut.command, keep * 16, jsonBytes),
-      facts: Object.fromEntries(
-        Object.entries(cut.facts)
-          .filter(([, fact]) => JSON.stringify(fact ?? null).length < 200)
-          .slice(0, keep * 2),
-      ),
-      warnings:
-        left > 0
-          ? [...cut.warnings.slice(0, keep), `more_warnings: ${left} more are in the manifest`]
-          : cut.warnings,
-      next_actions: cut.next_actions.slice(0, keep),
-    };
-  }
-  return cut;
 }
 
 const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;

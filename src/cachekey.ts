@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import type { Reuse } from './commit.js';
 import { makeDir } from './disk.js';
 import { hashFile, sha256 } from './hash.js';
 import { isObject, readJsonObject } from './json.js';
 import { CACHE_NAME, MANIFEST_NAME, numberOf } from './layout.js';
+import type { Reuse } from './place.js';
 import { inside, readBundle } from './read.js';
 
 /** Hash over everything a recipe reads: any JSON value, its keys in the order given. */

@@ -1,34 +1,21 @@
 // The one commit point (protocol, section 4): number, rename, head, append, under the session's lock.
 // Rendering happens before and outside; session.ts decides which session this is done to.
-import { closeSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Sealed, writeManifest } from './bundle.js';
-import { isBefore, type Moment } from './clock.js';
-import { createFile, exists, pointLink, syncPath, writeAll } from './disk.js';
+import type { Sealed } from './bundle.js';
+import type { Moment } from './clock.js';
+import { createFile, pointLink, syncPath, writeAll } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
-import { sha256 } from './hash.js';
-import {
-  bundleName,
-  CURRENT_NAME,
-  HEAD_NAME,
-  numberOf,
-  stepId,
-  TRAJECTORY_NAME,
-  WORK_NAME,
-} from './layout.js';
+import { nextHead, recovery } from './head.js';
+import { CURRENT_NAME, HEAD_NAME, stepId, TRAJECTORY_NAME, WORK_NAME } from './layout.js';
 import { acquireLock, type Lock, type LockOptions } from './lock.js';
-import { currentOwner, judge, parseOwner } from './owner.js';
-import { inside, readBundle, readHead } from './read.js';
+import { placeBundle, type Reuse, reuseBundle } from './place.js';
+import { readHead } from './read.js';
 import type { Head, Step } from './schema.js';
-import { historyEntry, keepText, makeStep, type StepInput } from './step.js';
+import { keepText, makeStep, type StepInput } from './step.js';
+import { sweepWork } from './sweep.js';
 import { appendRecord, healTail, openTrajectory } from './trajectory.js';
 import { HEAD_VERSION, LIMITS } from './version.js';
-
-/** A good bundle of this session that is used again: what its manifest's bytes must still hash to. */
-export interface Reuse {
-  bundle_id: string;
-  manifest_sha256: string;
-}
 
 export type Source = { kind: 'new'; sealed: Sealed } | { kind: 'reuse'; reuse: Reuse };
 
@@ -145,7 +132,16 @@ function underLock(
     if (!replaceHead(dir, lock, next)) return 'lost';
     return { head: next, step, warnings: afterCommit(dir, head, next, fd, record, lock) };
   } finally {
+    closeQuietly(fd);
+  }
+}
+
+/** By now the file is synced, or its append is pending: what closing could say is known already. */
+function closeQuietly(fd: number): void {
+  try {
     closeSync(fd);
+  } catch {
+    // EIO: the next publication heals what the disk lost.
   }
 }
 
@@ -204,158 +200,6 @@ function openForHealing(
   }
 }
 
-const recovery = (kind: string, key: string, detail: string) => ({
-  at: new Date().toISOString(),
-  key,
-  kind,
-  detail,
-});
-
-interface Place {
-  bundle_id: string;
-  render: string | null;
-  manifest_sha256: string;
-  status: Step['status'];
-  /** Numbers passed over because a folder of that name exists, and the last number given out. */
-  strays: string[];
-  bundle_last: number;
-}
-
-/** Step 2: the number (I2), the manifest, and the one rename that makes the bundle appear (I1). */
-function placeBundle(
-  dir: string,
-  head: Head,
-  sealed: Sealed,
-  claimed: { bundle: string | null },
-  lock: Lock,
-): Place | 'lost' {
-  reclaim(dir, head, sealed, claimed);
-  const strays: string[] = [];
-  let number = head.bundle_last + 1;
-  for (; ; number++) {
-    const name = bundleName(number);
-    if (exists(join(dir, name))) {
-      strays.push(name);
-      continue;
-    }
-    const manifest_sha256 = writeManifest(sealed, name);
-    try {
-      renameSync(sealed.stage.bundle, join(dir, name));
-    } catch (error) {
-      const errno = errnoOf(error);
-      if (errno === 'ENOTEMPTY' || errno === 'EEXIST') {
-        strays.push(name);
-        continue;
-      }
-      if (errno === 'ENOENT' && !lock.held()) return 'lost';
-      throw error;
-    }
-    claimed.bundle = name;
-    return {
-      bundle_id: name,
-      render: sealed.render,
-      manifest_sha256,
-      status: sealed.fields.status,
-      strays,
-      bundle_last: number,
-    };
-  }
-}
-
-/** After an eviction our bundle may stand under a number already: it is taken back, and that number is not used again. */
-function reclaim(dir: string, head: Head, sealed: Sealed, claimed: { bundle: string | null }): void {
-  if (claimed.bundle === null) return;
-  const name = claimed.bundle;
-  claimed.bundle = null;
-  if (!head.orphans.includes(name)) {
-    try {
-      renameSync(join(dir, name), sealed.stage.bundle);
-      head.bundle_last = Math.max(head.bundle_last, Number(/\d+$/.exec(name)?.[0]));
-      return;
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error;
-    }
-  }
-  throw new PreviewError(
-    'bundle_gone',
-    `${name} was removed while this process was suspended`,
-    'the capture renders again',
-  );
-}
-
-/** The bundle to use again, looked at once more under the lock. */
-function reuseBundle(dir: string, head: Head, { bundle_id, manifest_sha256 }: Reuse): Place {
-  const bundle = join(dir, bundle_id);
-  const { manifest } = readBundle(bundle).value;
-  const whole = manifest?.artifacts.every((artifact) => {
-    const path = inside(bundle, artifact.path);
-    return path !== null && lstatSync(path, { throwIfNoEntry: false })?.size === artifact.bytes;
-  });
-  if (!manifest || !whole)
-    throw new PreviewError('bundle_gone', `${bundle} is no longer whole`, 'the capture renders again');
-  const render = manifest.artifacts.find((artifact) => artifact.role === 'hero')?.path ?? null;
-  return {
-    bundle_id,
-    render,
-    manifest_sha256,
-    status: manifest.status as Step['status'],
-    strays: [],
-    bundle_last: head.bundle_last,
-  };
-}
-
-interface Change extends Place {
-  begun: Moment;
-  trajectory_bytes: number;
-  line: string;
-  recoveries: Head['recoveries'];
-}
-
-/** The head after this step. Keys that this version does not know are kept. */
-function nextHead(dir: string, head: Head, step: Step, change: Change): Head {
-  const moves = !(head.current_begun && isBefore(change.begun, head.current_begun as Moment));
-  // I9: a head is untrusted too, and what it calls an orphan will be removed.
-  const known = head.orphans.filter((name) => numberOf(name, 'bundle') !== null && exists(join(dir, name)));
-  const orphans = [...known, ...change.strays].slice(-LIMITS.orphans);
-  const recoveries = [...head.recoveries, ...change.recoveries];
-  if (change.strays.length > 0)
-    recoveries.push(
-      recovery(
-        'orphans',
-        change.strays[0]!,
-        `${change.strays.length} bundles that no step names are removed`,
-      ),
-    );
-  return {
-    ...head,
-    updated_at: step.published_at,
-    ...(moves
-      ? {
-          current_bundle_id: step.bundle_id,
-          current_bundle_dir: step.bundle_dir,
-          current_manifest_path: step.manifest_path,
-          current_summary_path: step.summary_path ?? null,
-          current_render_path: step.render_path ?? null,
-          current_cached: step.cached,
-          current_step_id: step.step_id,
-          current_begun: { ...change.begun },
-        }
-      : {}),
-    recipe: step.recipe ?? head.recipe ?? null,
-    bundle_count: head.bundle_count + (step.cached ? 0 : 1),
-    bundle_last: change.bundle_last,
-    orphans,
-    trajectory_step_count: step.step_index,
-    trajectory_bytes: change.trajectory_bytes,
-    trajectory_sha256: sha256(change.line),
-    latest_command: step.command,
-    latest_publish_reason: step.publish_reason,
-    latest_step: step,
-    history: [historyEntry(step), ...head.history].slice(0, LIMITS.historySteps),
-    recoveries: recoveries.slice(-LIMITS.recoveries),
-  };
-}
-
 /**
  * Step 3, the commit (I3). The new head is written inside our entry of the lock and renamed from there, so that a
  * holder that was evicted gets ENOENT instead of committing: then false.
@@ -400,16 +244,6 @@ function afterCommit(
     attempt('orphan_left', () => rmSync(join(dir, name), { recursive: true, force: true }));
   attempt('work_not_swept', () => sweepWork(dir));
   return warnings;
-}
-
-/** Removes from `.work` what dead owners left: stages, graves, prepared locks, links. A living owner's things stay. */
-export function sweepWork(dir: string): void {
-  const self = currentOwner();
-  const work = join(dir, WORK_NAME);
-  for (const name of readdirSync(work)) {
-    const owner = parseOwner(/^(?:stage|new|grave|done|link|session)-([^-]+)/.exec(name)?.[1] ?? '');
-    if (owner && judge(owner, self) === 'dead') rmSync(join(work, name), { recursive: true, force: true });
-  }
 }
 
 /** Changes the head without a step (status, title …), under the lock. */

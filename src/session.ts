@@ -1,6 +1,3 @@
-// Sessions in a preview root: finding, beginning and changing them, and publishing a step into the right one.
-// Session numbers and the root's `current` are given out under the root's lock (I2).
-import { randomUUID } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { now } from './clock.js';
@@ -11,10 +8,10 @@ import {
   commitStep,
   releaseQuietly,
   type Source,
-  sweepWork,
 } from './commit.js';
 import { createFile, exists, makeDir, pointLink, readPointer, syncPath } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
+import { emptyHead, type SessionFields } from './head.js';
 import {
   CURRENT_NAME,
   findRoot,
@@ -32,68 +29,9 @@ import { currentOwner, ownerName } from './owner.js';
 import { readHead } from './read.js';
 import type { Head } from './schema.js';
 import type { StepInput } from './step.js';
-import { EMPTY, EMPTY_TAIL } from './trajectory.js';
-import { HEAD_VERSION, LIMITS, LIVE_PROTOCOL, TRAJECTORY_PROTOCOL } from './version.js';
-
-/** What a new session's head is told beyond its number. */
-export interface SessionFields {
-  status?: 'open' | 'active';
-  title?: string | null;
-  continues?: string | null;
-  software?: string | null;
-  recipe?: string | null;
-  project_name?: string | null;
-  project_path?: string | null;
-}
-
-/** The head of a session without steps. */
-export function emptyHead(name: string, fields: SessionFields, at: string): Head {
-  return {
-    version: HEAD_VERSION,
-    protocol_version: LIVE_PROTOCOL,
-    session_name: name,
-    session_id: randomUUID(),
-    title: fields.title ?? null,
-    continues: fields.continues ?? null,
-    software: fields.software ?? null,
-    recipe: fields.recipe ?? null,
-    status: fields.status ?? 'open',
-    stop_kind: null,
-    stop_reason: null,
-    outcome: null,
-    attempt: 1,
-    live_mode: 'manual',
-    project_name: fields.project_name ?? null,
-    project_path: fields.project_path ?? null,
-    created_at: at,
-    updated_at: at,
-    stopped_at: null,
-    current_link: CURRENT_NAME,
-    current_bundle_id: null,
-    current_bundle_dir: null,
-    current_manifest_path: null,
-    current_summary_path: null,
-    current_render_path: null,
-    current_cached: null,
-    current_step_id: null,
-    current_begun: null,
-    bundle_count: 0,
-    bundle_last: 0,
-    orphans: [],
-    trajectory_path: TRAJECTORY_NAME,
-    trajectory_protocol_version: TRAJECTORY_PROTOCOL,
-    ...EMPTY_TAIL,
-    latest_step: null,
-    latest_command: null,
-    latest_publish_reason: null,
-    history: [],
-    watcher: null,
-    recoveries: [],
-    publish_command: `preview capture --session ${name}`,
-    watch_command: `previews watch ${name}`,
-    inspect_command: `previews inspect ${name}`,
-  };
-}
+import { sweepWork } from './sweep.js';
+import { EMPTY } from './trajectory.js';
+import { HEAD_VERSION, LIMITS } from './version.js';
 
 /** Makes the preview root with its own .gitignore, so that nothing of it shows in `git status`. */
 export function makeRoot(root: string): void {

@@ -1,14 +1,15 @@
 // Proving a session: the chain of lines, the head against it, and every bundle's files against their hashes.
 // Reads everything, writes nothing, needs no lock: what is published meanwhile comes after what is looked at.
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { errnoOf } from './errors.js';
 import { hashFile, sha256 } from './hash.js';
 import { byNumber, MANIFEST_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
 import { inside, parseStep, readBundle, readHead } from './read.js';
-import type { Head, Manifest, Problem, Step } from './schema.js';
+import type { Head, Problem, Step } from './schema.js';
 import { TEXTS_NAME } from './step.js';
 import { eachLine, inspectTail, lastOffset, readAt } from './trajectory.js';
+import { checkFiles } from './verifyfiles.js';
 
 export interface Verdict {
   ok: boolean;
@@ -235,54 +236,6 @@ function verifyBundles(
     });
   }
   return bundles.size;
-}
-
-/** Each file the manifest names must be there with its hash and size, and no other file may be. */
-function checkFiles(dir: string, prefix: string, manifest: Manifest, problems: Problem[]): void {
-  const known = new Set([MANIFEST_NAME]);
-  const expect = (stored: string, hash: string | null | undefined, bytes: number | null, kind: string) => {
-    const where = prefix + stored;
-    known.add(stored);
-    const path = inside(dir, stored);
-    const stat = path === null ? undefined : lstatSync(path, { throwIfNoEntry: false });
-    if (path === null) problems.push({ kind: 'path_leaves', where, detail: 'the path leaves the bundle' });
-    else if (!stat?.isFile())
-      problems.push({
-        kind: `${kind}_missing`,
-        where,
-        detail: stat ? 'it is no regular file' : 'the file is not there',
-      });
-    else if (hash == null)
-      problems.push({ kind: `${kind}_unproved`, where, detail: 'the manifest has no hash of it' });
-    else if (hashFile(path).sha256 !== hash)
-      problems.push({ kind: `${kind}_altered`, where, detail: 'its content is not what was recorded' });
-    else if (bytes !== null && stat.size !== bytes)
-      problems.push({
-        kind: `${kind}_altered`,
-        where,
-        detail: `it has ${stat.size} bytes, ${bytes} were recorded`,
-      });
-  };
-  if (manifest.summary_path) expect(manifest.summary_path, manifest.summary_sha256, null, 'summary');
-  for (const artifact of manifest.artifacts)
-    expect(artifact.path, artifact.sha256, artifact.bytes, 'artifact');
-  for (const path of walk(dir)) {
-    const stored = relative(dir, path);
-    if (!known.has(stored))
-      problems.push({
-        kind: 'file_unlisted',
-        where: prefix + stored,
-        detail: 'the manifest does not name it',
-      });
-  }
-}
-
-function* walk(dir: string): Generator<string> {
-  for (const entry of readdirSync(dir, { withFileTypes: true })) {
-    const path = join(dir, entry.name);
-    if (entry.isDirectory()) yield* walk(path);
-    else yield path;
-  }
 }
 
 /** The head's own words against the chain's. */

@@ -7,9 +7,10 @@ import { fingerprintSources } from '../../src/fingerprint.js';
 import { CACHE_NAME, findRoot, findSession } from '../../src/layout.js';
 import { readHead } from '../../src/read.js';
 import type { Head } from '../../src/schema.js';
-import { chooseRecipe, currentResult } from '../capture.js';
+import { chooseRecipe } from '../capture.js';
 import { loadProject } from '../config.js';
 import { reportCapture } from '../report.js';
+import { currentResult } from '../result.js';
 
 export function main(argv: string[]): Promise<number> {
   return runCommand('preview', argv, () => {

@@ -9,10 +9,11 @@ import { readHead } from '../../src/read.js';
 import { type OpenSession, openSession, startSession, stopSession } from '../../src/session.js';
 import { printStatus, readStatus } from '../../src/status.js';
 import { shellQuote } from '../../src/text.js';
-import { type CaptureOptions, capture, currentResult } from '../capture.js';
+import { type CaptureOptions, capture } from '../capture.js';
 import { loadProject } from '../config.js';
 import { interruptible } from '../interrupt.js';
 import { reportCapture } from '../report.js';
+import { currentResult } from '../result.js';
 
 interface Options {
   root?: string;

@@ -6,11 +6,11 @@
 //   scene FILE remove ID
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 const attributes = (pairs) =>
   pairs
     .map((pair) => pair.split(/=(.*)/s))
-    .map(([name, value]) => ` ${name}="${escape(value)}"`)
+    .map(([name, value]) => ` ${name}="${escaped(value)}"`)
     .join('');
 
 const [file, verb, ...args] = process.argv.slice(2);
@@ -30,7 +30,7 @@ const VERBS = {
   add: ([tag, id, ...rest]) => {
     const cut = rest.indexOf('--');
     const pairs = cut < 0 ? rest : rest.slice(0, cut);
-    const text = cut < 0 ? '' : escape(rest.slice(cut + 1).join(' '));
+    const text = cut < 0 ? '' : escaped(rest.slice(cut + 1).join(' '));
     const all = lines();
     all.splice(all.indexOf('</svg>'), 0, `  <${tag} id="${id}"${attributes(pairs)}>${text}</${tag}>`);
     return all;
@@ -41,7 +41,7 @@ const VERBS = {
     for (const pair of pairs) {
       const [name, value] = pair.split(/=(.*)/s);
       const known = new RegExp(` ${name}="[^"]*"`);
-      const given = ` ${name}="${escape(value)}"`;
+      const given = ` ${name}="${escaped(value)}"`;
       all[at] = known.test(all[at])
         ? all[at].replace(known, given)
         : all[at].replace(` id="${id}"`, ` id="${id}"${given}`);

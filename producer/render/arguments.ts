@@ -1,6 +1,6 @@
 // The command lines of the two renderers.
 import { join } from 'node:path';
-import { drawSvg } from './draw.js';
+import { drawOwn } from './draw.js';
 import type { Ground } from './picture.js';
 import { escapeXml } from './xml.js';
 
@@ -21,10 +21,11 @@ export function pixels(option: string, value: string | undefined, standard: numb
 }
 
 /** A CSS colour, or `checker`, given as the ground. Throws an Error that says what was expected. */
-export function groundFrom(value: string): Ground {
+export async function groundFrom(value: string): Promise<Ground> {
   if (value === 'checker') return 'checker';
   const text = `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"><rect width="1" height="1" fill="none" style="fill:${escapeXml(value.replace(/[;:]/g, ''))}"/></svg>`;
-  const [red, green, blue, alpha] = drawSvg({ text, fontFiles: [] }, { width: 1, height: 1 }, 1).pixels;
+  const { pixels: pixel } = await drawOwn(text, { width: 1, height: 1 });
+  const [red, green, blue, alpha] = pixel;
   if (alpha === 255) return [red!, green!, blue!];
   throw new Error(`--background must be "checker" or an opaque CSS colour, not ${JSON.stringify(value)}`);
 }

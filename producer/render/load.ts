@@ -2,7 +2,7 @@
 // pixel is decoded.
 import { imageSize } from 'image-size';
 import { FONT_FOLDER, systemFonts } from './arguments.js';
-import { drawSvg, heroLongest, naturalSize } from './draw.js';
+import { draw, heroLongest, measure } from './draw.js';
 import { IMAGE_PIXELS } from './embedded.js';
 import { openFonts } from './fonts.js';
 import { coverageOf, type Picture } from './picture.js';
@@ -31,9 +31,9 @@ const TURNS: Record<number, (w: number, h: number) => string> = {
 export type Loaded = { width: number; height: number; picture: Picture };
 
 /** Throws an `Unreadable`, with `width` and `height` where those are known. `size` is what is wanted of it. */
-export function loadPicture(path: string, size: number): Loaded {
+export async function loadPicture(path: string, size: number): Promise<Loaded> {
   const bytes = readCapped(path, FILE_BYTES);
-  if (isSvg(bytes)) return loadSvg(bytes, size);
+  if (isSvg(bytes)) return loadSvg(path, bytes, size);
   let found: ReturnType<typeof imageSize>;
   try {
     found = imageSize(bytes);
@@ -53,21 +53,18 @@ export function loadPicture(path: string, size: number): Loaded {
     throw refuse(`${width} × ${height} is more than the ${IMAGE_PIXELS / 1e6} megapixels that are decoded`);
   const matrix = turn ? ` transform="matrix(${turn(found.width, found.height)})"` : '';
   const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><image width="${found.width}" height="${found.height}"${matrix} href="data:${media};base64,${bytes.toString('base64')}"/></svg>`;
-  const picture = drawSvg(
-    { text, fontFiles: [] },
-    { width, height },
-    Math.min(SPARE * size, Math.max(width, height)),
-  );
+  const drawing = { name: path, text, fontFiles: [], width, height };
+  const picture = await draw(drawing, Math.min(SPARE * size, Math.max(width, height)));
   // resvg leaves out, silently, a picture that it cannot decode.
   if (coverageOf(picture).empty) throw refuse('it is damaged, or wholly transparent');
   return { width, height, picture };
 }
 
-function loadSvg(bytes: Buffer, size: number): Loaded {
-  const svg = prepareSvg(svgText(bytes), openFonts(FONT_FOLDER, { system: systemFonts() }));
-  const { width, height } = naturalSize(svg);
-  const picture = drawSvg(svg, { width, height }, heroLongest({ width, height }, size));
-  return { width: Math.round(width), height: Math.round(height), picture };
+async function loadSvg(path: string, bytes: Buffer, size: number): Promise<Loaded> {
+  const prepared = prepareSvg(svgText(bytes), openFonts(FONT_FOLDER, { system: systemFonts() }));
+  const drawing = measure({ name: path, ...prepared });
+  const picture = await draw(drawing, heroLongest(drawing, size));
+  return { width: Math.round(drawing.width), height: Math.round(drawing.height), picture };
 }
 
 /** By content: a gzip or the first tag of XML. image-size would want a size in the SVG itself. */

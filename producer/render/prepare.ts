@@ -99,7 +99,9 @@ export function prepareSvg(source: string, fonts: Fonts, inner = false): Prepare
         if (tag.local !== 'svg') throw unreadable(`its root element is <${tag.name}>, not <svg>`);
         notes.namespaceAdded = tag.name === 'svg' && !tag.attributes.some(({ name }) => name === 'xmlns');
       }
-      weight.open(of('id'), tag.local === 'use' ? of('href')?.replace(/^#/, '') : undefined);
+      weight.open(tag.local, of('id'), tag.local === 'use' ? of('href')?.replace(/^#/, '') : undefined);
+      const shape = of('d') ?? of('points');
+      if (shape !== undefined || tag.local === 'line') weight.shape(shape ?? '');
       const changes = new Map<number, string | null>();
       for (const [index, { name, local, value }] of tag.attributes.entries()) {
         const change = attribute(tag, name, local, value);
@@ -131,9 +133,9 @@ export function prepareSvg(source: string, fonts: Fonts, inner = false): Prepare
     },
   });
   if (elements === 0) throw unreadable('there is no XML element in it');
-  const total = weight.total();
+  const total = weight.total(/marker-mid|marker\s*[:=]/.test(text));
   if (total > ELEMENTS)
-    throw unreadable(`it has more than ${ELEMENTS} elements once every <use> is followed`);
+    throw unreadable(`it has more than ${ELEMENTS} elements once every <use> and marker is drawn`);
   // Comments and instructions are gone, so the first tag is the root.
   if (notes.namespaceAdded) text = text.replace(/<svg/, `<svg xmlns="${SVG}"`);
 

@@ -1,20 +1,14 @@
 // The contact sheet: several drawings on one page, each in a cell of its own with its file's name.
 // Cells depend on how many there are and nothing else, so an edit shows at the place it was before.
-import { drawSvg } from './draw.js';
+import { type Drawing, draw, drawOwn } from './draw.js';
+import type { Entry } from './entry.js';
 import type { Fonts } from './fonts.js';
 import { coverageOf, type Ground, onGround, type Picture, paste } from './picture.js';
-import { type Prepared, visible } from './prepare.js';
+import { visible } from './prepare.js';
 import { escapeXml } from './xml.js';
 
 /** The most drawings on a sheet. */
 export const CELLS = 12;
-
-export type Entry = {
-  path: string;
-  /** Absent where it could not be read; `reason` then says why. */
-  drawing?: { svg: Prepared; width: number; height: number };
-  reason?: string;
-};
 
 type Box = { left: number; top: number; width: number; height: number };
 
@@ -25,12 +19,12 @@ const LETTER = 12;
 const ADVANCE = 0.602;
 
 /** The sheet for `entries` (the first 12 are drawn; `more` says how many are not), `width` pixels wide. */
-export function contactSheet(
+export async function contactSheet(
   entries: readonly Entry[],
   width: number,
   fonts: Fonts,
   background?: Ground,
-): Picture {
+): Promise<Picture> {
   const shown = entries.slice(0, CELLS);
   const more = entries.length - shown.length;
   const columns = shown.length <= 4 ? (shown.length === 3 ? 3 : 2) : shown.length <= 6 ? 3 : 4;
@@ -54,35 +48,37 @@ export function contactSheet(
   const drawn = shown.map((entry, index) => backdrop(entry, boxes[index]!)).join('');
   const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#f1f3f4"/>${drawn}${last}</svg>`;
   const letters = new Set(
-    [...shown.map((entry) => entry.path + (entry.reason ?? '')).join('')].map((char) => char.codePointAt(0)!),
+    [...shown.map((entry) => entry.path + ('reason' in entry ? entry.reason : '')).join('')].map(
+      (char) => char.codePointAt(0)!,
+    ),
   );
   const { files } = fonts.files(new Set(['DejaVu Sans Mono']), visible(letters));
-  const page = drawSvg({ text, fontFiles: files }, { width, height }, Math.max(width, height));
-  for (const [index, entry] of shown.entries())
-    if (entry.drawing) place(page, entry.drawing, boxes[index]!, background);
+  const page = await drawOwn(text, { width, height }, files);
+  for (const [index, entry] of shown.entries()) {
+    if (entry.state === 'readable') await place(page, entry.readable.drawing, boxes[index]!, background);
+  }
   return page;
 }
 
 /** Draws one into its box, centred, as large as fits with a margin. */
-function place(
-  page: Picture,
-  { svg, width, height }: NonNullable<Entry['drawing']>,
-  box: Box,
-  background?: Ground,
-): void {
+async function place(page: Picture, drawing: Drawing, box: Box, background?: Ground): Promise<void> {
   const margin = Math.round(box.height / 14);
-  const scale = Math.min((box.width - 2 * margin) / width, (box.height - 2 * margin) / height);
-  const drawing = drawSvg(svg, { width, height }, Math.max(1, Math.round(Math.max(width, height) * scale)));
-  const ground = background ?? coverageOf(drawing).ground;
+  const scale = Math.min(
+    (box.width - 2 * margin) / drawing.width,
+    (box.height - 2 * margin) / drawing.height,
+  );
+  const longest = Math.max(1, Math.round(Math.max(drawing.width, drawing.height) * scale));
+  const picture = await draw(drawing, longest);
+  const ground = background ?? coverageOf(picture).ground;
   // The whole cell gets the ground, so that it reads as paper and not as part of the drawing.
   const paper = {
     width: box.width - 2,
     height: box.height - 2,
     pixels: new Uint8Array((box.width - 2) * (box.height - 2) * 4),
   };
-  const left = Math.round((paper.width - drawing.width) / 2);
-  const top = Math.round((paper.height - drawing.height) / 2);
-  paste(paper, drawing, left, top);
+  const left = Math.round((paper.width - picture.width) / 2);
+  const top = Math.round((paper.height - picture.height) / 2);
+  paste(paper, picture, left, top);
   paste(page, onGround(paper, ground), box.left + 1, box.top + 1);
 }
 
@@ -91,16 +87,14 @@ function backdrop(entry: Entry, box: Box): string {
   const frame = (fill: string, stroke: string) =>
     `<rect x="${left + 0.5}" y="${top + 0.5}" width="${width - 1}" height="${height - 1}" fill="${fill}" stroke="${stroke}"/>`;
   const name = label(entry.path, { ...box, top: top + height }, '#3c4043', true);
-  if (entry.drawing) return frame('#fff', '#dadce0') + name;
+  if (entry.state !== 'broken') return frame('#fff', '#dadce0') + name;
   const at = (line: number): Box => ({
     left: left + 16,
     top: top + height / 2 - 44 + 20 * line,
     width: width - 32,
     height: 0,
   });
-  const reason = lines(entry.reason ?? '', width - 32).map((line, index) =>
-    label(line, at(index + 1), '#80504c'),
-  );
+  const reason = lines(entry.reason, width - 32).map((line, index) => label(line, at(index + 1), '#80504c'));
   return `${frame('#fcf3f2', '#e6b8b4')}${label('cannot be drawn', at(0), '#b3261e')}${reason.join('')}${name}`;
 }
 

@@ -5,35 +5,48 @@
 export const ELEMENTS = 250_000;
 
 export type Weight = {
-  open(id: string | undefined, uses: string | undefined): void;
+  open(name: string, id: string | undefined, uses: string | undefined): void;
   close(): void;
+  /** Notes a shape that markers are drawn on; `path` is its `d` or `points`. */
+  shape(path: string): void;
   /** Counts elements that an embedded document adds to the open one. */
   more(elements: number): void;
-  /** The number of elements drawn, or Infinity where it is more than `ELEMENTS`. */
-  total(): number;
+  /**
+   * The number of elements drawn, or Infinity where it is more than `ELEMENTS`. `marked` is whether
+   * markers may stand at every corner of a shape, not at its two ends alone.
+   */
+  total(marked: boolean): number;
 };
 
 /** Counts as a document is walked. `uses` is the id that a <use> names. */
 export function weigh(): Weight {
   let count = 0;
-  const stack: { id: string | undefined; count: number; uses: number }[] = [];
+  const stack: { name: string; id: string | undefined; count: number; uses: number }[] = [];
   const uses: string[] = [];
+  let marker = 0;
+  let shapes = 0;
+  let letters = 0;
   const ranges = new Map<string, { own: number; from: number; to: number }>();
   return {
-    open(id, used) {
-      stack.push({ id, count, uses: uses.length });
+    open(name, id, used) {
+      stack.push({ name, id, count, uses: uses.length });
       count++;
       if (used !== undefined) uses.push(used);
     },
     close() {
       const top = stack.pop();
+      if (top?.name === 'marker') marker = Math.max(marker, count - top.count);
       if (top?.id === undefined || ranges.has(top.id)) return;
       ranges.set(top.id, { own: count - top.count, from: top.uses, to: uses.length });
     },
     more(elements) {
       count += elements;
     },
-    total() {
+    shape(path) {
+      shapes++;
+      letters += path.length;
+    },
+    total(marked) {
       const known = new Map<string, number>();
       let work = 0;
       const sum = (own: number, from: number, to: number, depth: number): number => {
@@ -54,7 +67,9 @@ export function weigh(): Weight {
         known.set(id, total);
         return total;
       };
-      return sum(count, 0, uses.length, 0);
+      // A corner takes some 4 letters of a path.
+      const markers = marker * (marked ? 2 * shapes + letters / 4 : 2 * shapes);
+      return sum(count + Math.round(markers), 0, uses.length, 0);
     },
   };
 }

@@ -15,7 +15,7 @@ import { isUnreadable } from '../render/xml.js';
 /** What is printed. `width` and `height` are the picture's own, 0 where they are not known. */
 type Finished = { width: number; height: number; scaled: boolean; thumb: boolean; reason?: string };
 
-function main(): number {
+async function main(): Promise<number> {
   let options: { in: string; out: string; size: number; thumb: number };
   try {
     const text = { type: 'string' } as const;
@@ -27,13 +27,13 @@ function main(): number {
     process.stderr.write(`finish: ${error instanceof Error ? error.message : JSON.stringify(error)}\n`);
     return 2;
   }
-  process.stdout.write(`${JSON.stringify(finish(options))}\n`);
+  process.stdout.write(`${JSON.stringify(await finish(options))}\n`);
   return 0;
 }
 
-function finish(options: { in: string; out: string; size: number; thumb: number }): Finished {
+async function finish(options: { in: string; out: string; size: number; thumb: number }): Promise<Finished> {
   try {
-    const { width, height, picture } = loadPicture(options.in, options.size);
+    const { width, height, picture } = await loadPicture(options.in, options.size);
     mkdirSync(options.out, { recursive: true });
     const small = shrink(picture, options.thumb);
     writeFileSync(join(options.out, 'thumb.png'), encodePng(onGround(small, coverageOf(picture).ground)));
@@ -47,4 +47,6 @@ function finish(options: { in: string; out: string; size: number; thumb: number 
   }
 }
 
-process.exitCode = main();
+main().then((code) => {
+  process.exitCode = code;
+});

@@ -1,173 +1,160 @@
 // The SVG renderer, a program of its own: draws one SVG, or several on a contact sheet.
-//   svg.cjs --out DIR [--size 1280] [--thumb 320] [--background COLOUR] -- a.svg b.svg …
+//   svg.cjs --out DIR [--size 1280] [--thumb 320] [--background checker|COLOUR] -- a.svg b.svg …
 // Exit 0 with pictures and preview.json in DIR; 1 where nothing could be drawn; 2 for wrong usage.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { neutralise } from '../../src/text.js';
 import { FONT_FOLDER, groundFrom, pixels, systemFonts } from '../render/arguments.js';
-import { BACKEND, drawSvg, heroLongest, naturalSize } from '../render/draw.js';
-import { type Fonts, openFonts } from '../render/fonts.js';
+import { BACKEND, draw, heroLongest } from '../render/draw.js';
+import { type Entry, openEntry, type Readable } from '../render/entry.js';
+import { openFonts } from '../render/fonts.js';
 import { coverageOf, type Ground, onGround, type Picture, shrink } from '../render/picture.js';
 import { encodePng } from '../render/png.js';
-import { prepareSvg } from '../render/prepare.js';
 import type { Remark } from '../render/remarks.js';
 import { actionsFor, type Report, warningsOf } from '../render/report.js';
-import { CELLS, contactSheet, type Entry } from '../render/sheet.js';
-import { readCapped, SVG_BYTES, svgText } from '../render/source.js';
+import { CELLS, contactSheet } from '../render/sheet.js';
 import { isUnreadable } from '../render/xml.js';
 
 const VIEWS = 8;
 /** Views accompany the sheet, so they are smaller than a hero: eight stay well within a bundle. */
 const VIEW_SIZE = 800;
 
-type Options = { out: string; size: number; thumb: number; background?: Ground; backgroundName?: string };
-type Drawing = NonNullable<Entry['drawing']>;
-type Told = { path: string; remark: Remark };
+type Options = {
+  out: string;
+  size: number;
+  thumb: number;
+  ground?: Ground;
+  groundName?: string;
+  paths: string[];
+};
+type Tell = (path: string, remark: Remark) => void;
+type Told = Pick<Report, 'headline' | 'facts' | 'labels'>;
 
-function main(): number {
+async function main(): Promise<number> {
   let options: Options;
-  let paths: string[];
   try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: {
-        out: { type: 'string' },
-        size: { type: 'string' },
-        thumb: { type: 'string' },
-        background: { type: 'string' },
-      },
-    });
-    if (!values.out || positionals.length === 0)
-      throw new Error('expected --out DIR and at least one SVG file after --');
-    options = {
-      out: values.out,
-      size: pixels('size', values.size, 1280),
-      thumb: pixels('thumb', values.thumb, 320),
-      background: values.background === undefined ? undefined : groundFrom(values.background),
-      backgroundName: values.background,
-    };
-    paths = [...new Set(positionals)].sort((a, b) => (a < b ? -1 : 1));
+    options = await readOptions();
   } catch (error) {
     process.stderr.write(`svg: ${error instanceof Error ? error.message : JSON.stringify(error)}\n`);
     return 2;
   }
   const fonts = openFonts(FONT_FOLDER, { system: systemFonts() });
-  const told: Told[] = [];
-  const entries = paths.map((path, index): Entry => (index < CELLS ? open(path, fonts, told) : { path }));
-  const drawings = entries.flatMap(({ path, drawing }, index) => (drawing ? [{ path, drawing, index }] : []));
-  if (drawings.length === 0) {
-    for (const { path, reason } of entries)
-      if (reason) process.stderr.write(`${neutralise(`${path}: ${reason}`)}\n`);
+  const entries = options.paths.map(
+    (path, index): Entry => (index < CELLS ? openEntry(path, fonts) : { path, remarks: [], state: 'unread' }),
+  );
+  const readable = entries.flatMap((entry) => (entry.state === 'readable' ? [entry.readable] : []));
+  if (readable.length === 0) {
+    for (const entry of entries) if (entry.state === 'broken') complain(entry.path, entry.reason);
     return 1;
   }
+  const remarks = entries.flatMap(({ path, remarks }) => remarks.map((remark) => ({ path, remark })));
+  const tell: Tell = (path, remark) => remarks.push({ path, remark });
   mkdirSync(options.out, { recursive: true });
-  const report =
-    paths.length === 1
-      ? drawOne(drawings[0]!, options, told)
-      : drawSeveral(entries, drawings, options, fonts, told);
-  report.warnings = warningsOf(told);
-  report.next_actions = actionsFor(report.warnings);
+  let told: Told;
+  if (entries.length === 1) {
+    told = await drawOne(readable[0]!, options, tell);
+  } else {
+    const sheet = await contactSheet(entries, options.size, fonts, options.ground);
+    write(options.out, 'render.png', sheet);
+    write(options.out, 'thumb.png', shrink(sheet, options.thumb));
+    told = { ...summaryOf(entries, readable), labels: await drawViews(entries, options, tell) };
+  }
+  const warnings = warningsOf(remarks);
+  const report: Report = { ...told, warnings, next_actions: actionsFor(warnings), backend: BACKEND };
   writeFileSync(join(options.out, 'preview.json'), `${JSON.stringify(report, null, 2)}\n`);
   return 0;
 }
 
-/** Reads and measures one file; what there is to say about it goes to `told`. */
-function open(path: string, fonts: Fonts, told: Told[]): Entry {
-  try {
-    const svg = prepareSvg(svgText(readCapped(path, SVG_BYTES)), fonts);
-    const size = naturalSize(svg);
-    told.push(...svg.remarks.map((remark) => ({ path, remark })));
-    return { path, drawing: { svg, ...size } };
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    told.push({ path, remark: { code: 'svg_unreadable', text: `${path}: ${error.unreadable}` } });
-    return { path, reason: error.unreadable };
+async function readOptions(): Promise<Options> {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { out: text, size: text, thumb: text, background: text },
+  });
+  if (!values.out || positionals.length === 0) {
+    throw new Error('expected --out DIR and at least one SVG file after --');
   }
-}
-
-/** Draws one whole, on the ground it needs or the one asked for. */
-function drawWhole(
-  path: string,
-  drawing: Drawing,
-  limit: number,
-  options: Options,
-  told: Told[],
-): { bare: Picture; ground: Ground; background: string } {
-  const bare = drawSvg(drawing.svg, drawing, heroLongest(drawing, limit));
-  const coverage = coverageOf(bare);
-  if (coverage.empty)
-    told.push({ path, remark: { code: 'nothing_drawn', text: 'nothing in it can be seen' } });
-  const ground = options.background ?? coverage.ground;
-  const chosen = options.backgroundName ?? (ground === 'checker' ? 'checker' : 'white');
-  return { bare, ground, background: coverage.opaque ? 'its own' : chosen };
-}
-
-function drawOne(
-  { path, drawing }: { path: string; drawing: Drawing },
-  options: Options,
-  told: Told[],
-): Report {
-  const { bare, ground, background } = drawWhole(path, drawing, options.size, options, told);
-  write(options.out, 'render.png', onGround(bare, ground));
-  // Made smaller before the ground is laid under it: a checker made smaller is a smear.
-  write(options.out, 'thumb.png', onGround(shrink(bare, options.thumb), ground));
-  const [width, height] = [rounded(drawing.width), rounded(drawing.height)];
-  const { elements, textElements } = drawing.svg;
   return {
-    headline: `${neutralise(path)}: ${width} × ${height}, ${counted(elements, 'element')}`,
-    facts: { files: 1, width, height, elements, text_elements: textElements, background },
-    warnings: [],
-    labels: { 'render.png': path },
-    next_actions: [],
-    backend: BACKEND,
+    out: values.out,
+    size: pixels('size', values.size, 1280),
+    thumb: pixels('thumb', values.thumb, 320),
+    ground: values.background === undefined ? undefined : await groundFrom(values.background),
+    groundName: values.background,
+    // By code point, so that the order is the same on every machine.
+    paths: [...new Set(positionals)].sort((a, b) => (a < b ? -1 : 1)),
   };
 }
 
-function drawSeveral(
-  entries: readonly Entry[],
-  drawings: readonly { path: string; drawing: Drawing; index: number }[],
-  options: Options,
-  fonts: Fonts,
-  told: Told[],
-): Report {
-  const sheet = contactSheet(entries, options.size, fonts, options.background);
-  write(options.out, 'render.png', sheet);
-  write(options.out, 'thumb.png', shrink(sheet, options.thumb));
+/** Draws one whole; the ground it needs is under it only once it has its last size. */
+async function drawWhole({ path, drawing }: Readable, limit: number, options: Options, tell: Tell) {
+  const bare = await draw(drawing, heroLongest(drawing, limit));
+  const { empty, opaque, ground } = coverageOf(bare);
+  if (empty) tell(path, { code: 'nothing_drawn', text: 'nothing in it can be seen' });
+  const name = options.groundName ?? (ground === 'checker' ? 'checker' : 'white');
+  return { bare, ground: options.ground ?? ground, background: opaque ? 'its own' : name };
+}
+
+async function drawOne(readable: Readable, options: Options, tell: Tell): Promise<Told> {
+  const { bare, ground, background } = await drawWhole(readable, options.size, options, tell);
+  write(options.out, 'render.png', onGround(bare, ground));
+  write(options.out, 'thumb.png', onGround(shrink(bare, options.thumb), ground));
+  const { path, drawing, elements, textElements } = readable;
+  const [width, height] = [rounded(drawing.width), rounded(drawing.height)];
+  return {
+    headline: `${neutralise(path)}: ${width} × ${height}, ${counted(elements, 'element')}`,
+    facts: { files: 1, width, height, elements, text_elements: textElements, background },
+    labels: { 'render.png': path },
+  };
+}
+
+/** Draws the first readable ones each into a file of its own, and returns what each file shows. */
+async function drawViews(entries: readonly Entry[], options: Options, tell: Tell): Promise<Report['labels']> {
   const labels: Report['labels'] = {};
   mkdirSync(join(options.out, 'views'), { recursive: true });
-  for (const { path, drawing, index } of drawings.slice(0, VIEWS)) {
-    const { bare, ground } = drawWhole(path, drawing, Math.min(VIEW_SIZE, options.size), options, told);
-    const name = `views/${String(index + 1).padStart(2, '0')}-${portable(path)}.png`;
+  for (const [index, entry] of entries.entries()) {
+    if (entry.state !== 'readable' || Object.keys(labels).length === VIEWS) continue;
+    const { bare, ground } = await drawWhole(
+      entry.readable,
+      Math.min(VIEW_SIZE, options.size),
+      options,
+      tell,
+    );
+    const name = `views/${String(index + 1).padStart(2, '0')}-${portable(entry.path)}.png`;
     write(options.out, name, onGround(bare, ground));
-    labels[name] = path;
+    labels[name] = entry.path;
   }
-  const sum = (of: (drawing: Drawing) => number) =>
-    drawings.reduce((total, each) => total + of(each.drawing), 0);
-  const elements = sum(({ svg }) => svg.elements);
-  const unreadable = entries.filter(({ reason }) => reason).length;
-  const hidden = Math.max(0, entries.length - CELLS);
+  return labels;
+}
+
+function summaryOf(
+  entries: readonly Entry[],
+  readable: readonly Readable[],
+): Pick<Report, 'headline' | 'facts'> {
+  const elements = readable.reduce((sum, each) => sum + each.elements, 0);
+  const textElements = readable.reduce((sum, each) => sum + each.textElements, 0);
+  const broken = entries.filter(({ state }) => state === 'broken').length;
+  const unread = entries.filter(({ state }) => state === 'unread').length;
   const parts = [`${entries.length} SVG files, ${counted(elements, 'element')}`];
-  if (unreadable) parts.push(`${unreadable} cannot be drawn`);
-  if (hidden) parts.push(`the first ${CELLS} are shown`);
+  if (broken) parts.push(`${broken} cannot be drawn`);
+  if (unread) parts.push(`only the first ${CELLS} are shown`);
   return {
     headline: parts.join('; '),
     facts: {
       files: entries.length,
-      not_shown: hidden,
-      unreadable,
+      not_shown: unread,
+      unreadable: broken,
       elements,
-      text_elements: sum(({ svg }) => svg.textElements),
+      text_elements: textElements,
     },
-    warnings: [],
-    labels,
-    next_actions: [],
-    backend: BACKEND,
   };
 }
 
 const write = (out: string, name: string, picture: Picture): void =>
   writeFileSync(join(out, name), encodePng(picture));
+const complain = (path: string, reason: string): void => {
+  process.stderr.write(`${neutralise(`${path}: ${reason}`)}\n`);
+};
 const rounded = (value: number): number => Math.round(value * 100) / 100;
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -179,10 +166,20 @@ function portable(path: string): string {
     .replace(/[^\w.-]+/g, '-');
   return (
     plain
+      .toLowerCase()
       .slice(0, 40)
-      .replace(/^[-.]+|[-.]+$/g, '')
-      .toLowerCase() || 'drawing'
+      .replace(/^[-.]+|[-.]+$/g, '') || 'drawing'
   );
 }
 
-process.exitCode = main();
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    // What was measured may still fail to draw.
+    if (!isUnreadable(error)) throw error;
+    process.stderr.write(`svg: ${error.unreadable}\n`);
+    process.exitCode = 1;
+  },
+);

@@ -123,3 +123,9 @@ export function timed(
     earlier.push(lines.map((line) => line.ratio));
   }
 }
+
+/** Tells beside each ratio what was measured before it was measured again. */
+export function withEarlier(lines: Line[], earlier: number[][]): Line[] {
+  if (earlier.length === 0) return lines;
+  return lines.map((line, n) => ({ ...line, earlier: earlier.map((seen) => seen[n]) }));
+}

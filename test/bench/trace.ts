@@ -89,13 +89,16 @@ function countCalls(calls: string[], root: string): Cost {
   return cost;
 }
 
-/** Digits of numbers in what was written; those of hashes, ids and bytes escaped by strace are not counted. */
+/** Bytes as strace escapes them, hashes and ids: what of them are digits is chance, not a number. */
+const NO_NUMBERS = [/\\(?:[0-7]{1,3}|.)/g, /[0-9a-f]{64}/g, /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g];
+/** The owner in a staging folder's name: its process number and start time are numbers, the rest is not. */
+const OWNER = /[0-9a-f]{8}\.[0-9a-f]{8}\.(\d+\.\d+\.\d+)\.[0-9a-f]{12}/g;
+
+/** Digits of the numbers in what was written. */
 function digitsIn(args: string): number {
-  const content = args.slice(args.indexOf('"'), args.lastIndexOf('"'));
-  const plain = content
-    .replace(/\\(?:[0-7]{1,3}|.)/g, ' ')
-    .replace(/[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, ' ');
-  return plain.match(/\d/g)?.length ?? 0;
+  let content = args.slice(args.indexOf('"'), args.lastIndexOf('"')).replace(OWNER, '$1');
+  for (const pattern of NO_NUMBERS) content = content.replace(pattern, ' ');
+  return content.match(/\d/g)?.length ?? 0;
 }
 
 /** Where strace's log goes. */

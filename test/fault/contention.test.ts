@@ -146,8 +146,17 @@ it('I2 I3 I4 A01 eight processes capture 25 times each, half through a symlink, 
   const go = join(folder, 'go');
   const capturers = Array.from({ length: 8 }, (_, at) => {
     // Half come through the symlink, by the name of the root as by that of the session.
-    const where = at % 2 === 0 ? ['--root', join(other, '.preview'), '--session', join(other, '.preview', 'session_001')] : [];
-    return script(folder, 'capturer', CAPTURER, [join(dist, 'commands/preview-capture.cjs'), go, String(at), ...where], { cwd: project, limit_ms: 200_000 });
+    const where =
+      at % 2 === 0
+        ? ['--root', join(other, '.preview'), '--session', join(other, '.preview', 'session_001')]
+        : [];
+    return script(
+      folder,
+      'capturer',
+      CAPTURER,
+      [join(dist, 'commands/preview-capture.cjs'), go, String(at), ...where],
+      { cwd: project, limit_ms: 200_000 },
+    );
   });
   await Promise.all(capturers.map((capturer) => capturer.said('ready')));
   const stop = reading(folder, session);
@@ -162,7 +171,9 @@ it('I2 I3 I4 A01 eight processes capture 25 times each, half through a symlink, 
   const lines = capturers.flatMap((capturer) => capturer.lines());
   expect(lines.filter((line) => line === 'code 0')).toHaveLength(200);
   const seen = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Result);
-  expect((await Promise.all(capturers.map((capturer) => capturer.done))).map((ended) => ended.stderr)).toEqual(Array(8).fill(''));
+  expect(
+    (await Promise.all(capturers.map((capturer) => capturer.done))).map((ended) => ended.stderr),
+  ).toEqual(Array(8).fill(''));
   expect(new Set(seen.map((result) => result.step_id)).size).toBe(200);
   expect(seen.filter((result) => !result.cached).length).toBe(100);
   // What was printed is what was recorded.

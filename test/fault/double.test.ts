@@ -56,19 +56,19 @@ function healing(calls: Call[]): Call[] {
 describe.skipIf(reason)(`SIGKILL twice${reason ? ` (skipped: ${reason})` : ''}`, () => {
   it('I2 I3 A09 A10 a capture killed while it heals what a killed capture left loses nothing and reuses no number', async () => {
     const command = (site: Site) => capture(site.project, { force: true });
-    const dry = await copyOf(template, caseFolder(place.path, 'dry', 0));
+    const dry = await copyOf(template, caseFolder(place.path, 'dry'));
     const { calls, outcome } = await countCalls(command(dry), dry);
     expect(outcome.code, outcome.stderr).toBe(0);
 
     // Each kind of state that a first kill leaves, once.
     const states = new Map<string, { site: Site; first: Fault; calls: Call[] }>();
-    await pool(firstKills(calls), async (first, at) => {
-      const site = await copyOf(template, caseFolder(place.path, 'state', at));
+    await pool(firstKills(calls), async (first, _at) => {
+      const site = await copyOf(template, caseFolder(place.path, 'state'));
       await runWithFault(command(site), { ...site, fault: first });
       const kind = signature(site.session);
       if (states.has(kind)) return tidy(site.folder, []);
       states.set(kind, { site, first, calls: [] });
-      const probe = await copyOf(site, caseFolder(place.path, 'probe', at));
+      const probe = await copyOf(site, caseFolder(place.path, 'probe'));
       states.get(kind)!.calls = healing((await countCalls(command(probe), probe)).calls);
       tidy(probe.folder, []);
     });
@@ -80,8 +80,8 @@ describe.skipIf(reason)(`SIGKILL twice${reason ? ` (skipped: ${reason})` : ''}`,
         .map((point) => ({ site, first, ...point })),
     );
     const found = findings(`${states.size} states`);
-    await pool(points, async (point, at) => {
-      const site = await copyOf(point.site, caseFolder(place.path, 'case', at));
+    await pool(points, async (point, _at) => {
+      const site = await copyOf(point.site, caseFolder(place.path, 'case'));
       const left: Before = { ...before, steps: readRecorded(site.session).lines };
       const killed = await runWithFault(command(site), { ...site, fault: point });
       found.fired(killed);

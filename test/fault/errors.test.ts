@@ -94,7 +94,7 @@ describe.skipIf(reason)(
   () => {
     for (const [shape, options] of shapes) {
       it(`I3 I4 A10 I01 ${shape} with each call failing in turn says what happened, and the session is whole`, async () => {
-        const dry = await copyOf(template, caseFolder(place.path, 'dry', 0));
+        const dry = await copyOf(template, caseFolder(place.path, 'dry'));
         // The whole project, not just the preview root: sources and configuration are read as well.
         const { calls, outcome } = await countCalls(capture(dry.project, options), {
           root: dry.project,
@@ -103,8 +103,8 @@ describe.skipIf(reason)(
         expect(outcome.code, outcome.stderr).toBe(0);
         const points = errorPoints(calls);
         const found = findings(`${shape}, ${calls.length} calls`);
-        await pool(points, async (point, at) => {
-          const site = await copyOf(template, caseFolder(place.path, 'case', at));
+        await pool(points, async (point, _at) => {
+          const site = await copyOf(template, caseFolder(place.path, 'case'));
           const command = capture(site.project, options);
           const hit = await runWithFault(command, { root: site.project, log: site.log, fault: point });
           found.fired(hit);

@@ -141,6 +141,29 @@ function checkBundle(session: string, dir: string, problems: string[]): Json | n
   return manifest;
 }
 
+/**
+ * I3: from where the last entry's record begins, trajectory.json holds that record, or what a kill within its
+ * append leaves: a beginning of it, then nothing, zero bytes or the rest of the old closing. Nothing that the
+ * head does not name is ever in it.
+ */
+function checkTail(raw: Buffer, head: Json): string[] {
+  const count = Number(head['trajectory_step_count']);
+  if (count === 0)
+    return raw.toString() === '[\n]\n'
+      ? []
+      : [`the empty trajectory is ${JSON.stringify(raw.toString().slice(0, 80))}`];
+  const record = Buffer.from(`${count === 1 ? '\n' : ',\n'}${JSON.stringify(head['latest_step'])}\n]\n`);
+  const tail = raw.subarray(Number(head['trajectory_bytes']) + 3 - record.length);
+  if (tail.equals(record)) return [];
+  let same = 0;
+  while (same < tail.length && tail[same] === record[same]) same++;
+  const rest = tail.subarray(same).toString('latin1');
+  if (rest === '' || /^\0+$/.test(rest) || rest === '\n]\n'.slice(same)) return [];
+  return [
+    `trajectory.json ends in ${JSON.stringify(tail.toString().slice(same, same + 120))} after ${same} bytes of the last record`,
+  ];
+}
+
 /** How many steps the faulted command may and must have committed. */
 export type Added = { mayHaveAdded: number; mustHaveAdded?: number };
 
@@ -156,6 +179,7 @@ export function checkStored(
   const raw = read(join(session, 'trajectory.json'), problems);
   if (raw && !raw.subarray(0, before.raw.length).equals(before.raw))
     problems.push('bytes of earlier entries in trajectory.json changed');
+  if (raw) problems.push(...checkTail(raw, head));
   // I3: nothing lost, at most what was asked for added.
   for (const [at, line] of before.steps.entries()) {
     if (lines[at] !== line)

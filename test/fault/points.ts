@@ -1,5 +1,5 @@
 // Going through many fault points: which ones, a few at a time, and one report of all that failed.
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -23,15 +23,15 @@ export const jobs = Number(process.env.FAULT_JOBS ?? Math.max(2, cpus().length))
 const all = process.env.FAULT_ALL === '1';
 
 /**
- * SIGKILL before and after every call. After a call that only reads, the disk is as it was before the next
- * call, where a point follows anyway; those are left out, and so is `before` a read that follows a read.
+ * SIGKILL before and after every call that changes something, in the middle of every write, and before the
+ * first call. A call that only reads, or that failed, leaves the disk as the call before it did, so killing
+ * around it gives a state that a neighbouring point gives too: those are left out.
  */
 export function killPoints(calls: Call[]): Point[] {
   return calls.flatMap((call, at) => {
-    const changes = call.kind === 'w';
-    const repeats = !changes && at > 0 && calls[at - 1]!.kind === 'r' && at < calls.length - 1;
+    const changes = call.kind === 'w' && call.result !== -1;
     const points: Point[] = [];
-    if (all || !repeats) points.push({ at: call.index, action: 'kill-before', call });
+    if (all || changes || at === 0) points.push({ at: call.index, action: 'kill-before', call });
     if (all || changes) points.push({ at: call.index, action: 'kill-after', call });
     if (isData(call)) points.push({ at: call.index, action: 'kill-short', call });
     return points;
@@ -142,5 +142,5 @@ export function tidy(folder: string, problems: string[]): void {
     rmSync(folder, { recursive: true, force: true });
 }
 
-export const caseFolder = (scratch: string, name: string, at: number): string =>
-  join(scratch, `${name}-${at}`);
+/** A new folder for one case. */
+export const caseFolder = (scratch: string, name: string): string => mkdtempSync(join(scratch, `${name}-`));

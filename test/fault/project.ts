@@ -22,11 +22,14 @@ const environment = (project: string): Record<string, string> => ({
   LC_ALL: 'C.UTF-8',
 });
 
-export type CaptureOptions = { force?: boolean; recipe?: 'fixed' | 'drawing'; lockTimeout_s?: number };
+/** `plain` has no picture, `fixed` has one that is copied (and a thumb that is made), `drawing` is the built-in svg recipe. */
+export type Recipe = 'plain' | 'fixed' | 'drawing';
+
+export type CaptureOptions = { force?: boolean; recipe?: Recipe; lockTimeout_s?: number };
 
 export function capture(
   project: string,
-  { force = false, recipe = 'fixed', lockTimeout_s }: CaptureOptions = {},
+  { force = false, recipe = 'plain', lockTimeout_s }: CaptureOptions = {},
 ): Command {
   const argv = [process.execPath, join(dist, 'preview.cjs'), 'capture', '--json', '--recipe', recipe];
   if (force) argv.push('--force');
@@ -87,8 +90,15 @@ function crc32(bytes: Buffer): number {
 
 const config = {
   software: 'fault-test',
-  default_recipe: 'fixed',
+  default_recipe: 'plain',
   recipes: {
+    plain: {
+      description: 'One file and no picture: the publication is all there is to it',
+      sources: ['scene.svg'],
+      run: [['cp', '{project}/facts.json', '{out}/facts.json']],
+      artifacts: [{ path: 'facts.json', role: 'pipeline-json', label: 'Facts' }],
+      timeout_s: 20,
+    },
     fixed: {
       description: 'A picture that costs nothing to render',
       sources: ['scene.svg'],
@@ -114,6 +124,7 @@ export function makeProject(folder: string): Site {
     join(project, 'scene.svg'),
     '<svg xmlns="http://www.w3.org/2000/svg" width="32" height="24"><rect width="20" height="10" fill="teal"/></svg>\n',
   );
+  writeFileSync(join(project, 'facts.json'), '{"width":32,"height":24}\n');
   writeFileSync(join(project, 'fixed.png'), picture(32, 24));
   writeFileSync(join(project, 'preview.config.json'), `${JSON.stringify(config, null, 2)}\n`);
   const root = join(project, '.preview');

@@ -45,7 +45,7 @@ const actions: Action[] = ['kill-before', 'kill-after', 'kill-short'];
 describe.skipIf(reason)(`SIGKILL at random${reason ? ` (skipped: ${reason})` : ''}`, () => {
   it(`I2 I3 A03 A07 A09 ${kills} random kills (seed ${seed}) of first, later and concurrent captures`, async () => {
     const lengthOf = async (template: Site, name: string): Promise<number> => {
-      const dry = await copyOf(template, caseFolder(place.path, name, 0));
+      const dry = await copyOf(template, caseFolder(place.path, name));
       const { calls, outcome } = await countCalls(capture(dry.project, { force: true }), dry);
       expect(outcome.code, outcome.stderr).toBe(0);
       return calls.length;
@@ -63,8 +63,8 @@ describe.skipIf(reason)(`SIGKILL at random${reason ? ` (skipped: ${reason})` : '
       } as const;
     });
     const found = findings(`seed ${seed}`);
-    await pool(points, async (point, at) => {
-      const site = await copyOf(point.on === 'fresh' ? fresh : used, caseFolder(place.path, 'case', at));
+    await pool(points, async (point, _at) => {
+      const site = await copyOf(point.on === 'fresh' ? fresh : used, caseFolder(place.path, 'case'));
       const command = capture(site.project, { force: true });
       const known = point.on === 'fresh' ? nothing : before;
       const problems: string[] = [];

@@ -56,7 +56,7 @@ const failed = (who: string, outcome: Outcome): string[] =>
 
 describe.skipIf(reason)(`SIGSTOP at every file call${reason ? ` (skipped: ${reason})` : ''}`, () => {
   it('I3 I5 A04 a stopped capture is never evicted, blocks others only while it holds the lock, and publishes after SIGCONT', async () => {
-    const dry = await copyOf(template, caseFolder(place.path, 'dry', 0));
+    const dry = await copyOf(template, caseFolder(place.path, 'dry'));
     const { calls, outcome } = await countCalls(capture(dry.project, { force: true }), dry);
     expect(outcome.code, outcome.stderr).toBe(0);
     const held = heldBefore(calls);
@@ -73,8 +73,8 @@ describe.skipIf(reason)(`SIGSTOP at every file call${reason ? ` (skipped: ${reas
     const found = findings(`${calls.length} calls, ${locked} of them under the lock`);
     await pool(
       points,
-      async (point, at) => {
-        const site = await copyOf(template, caseFolder(place.path, 'case', at));
+      async (point, _at) => {
+        const site = await copyOf(template, caseFolder(place.path, 'case'));
         const command = capture(site.project, { force: true });
         const problems: string[] = [];
         const first = start(command, { ...site, fault: point });

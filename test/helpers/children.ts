@@ -1,6 +1,6 @@
 // The built programs as child processes, for tests that need signals, other users, or several at once.
 // PREVIEW_DIST (else FAULT_DIST, else dist/) names the build under test.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -189,3 +189,80 @@ export async function pool<T>(
   };
   await Promise.all(Array.from({ length: Math.min(size, items.length) }, worker));
 }
+
+const CLOCK = `
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+/* The wall clock FAKE_OFFSET_S seconds away from the true one, and FAKE_STEP_S further with each look. */
+static long long ahead(void) {
+  static long long steps;
+  const char *offset = getenv("FAKE_OFFSET_S"), *step = getenv("FAKE_STEP_S");
+  return (offset ? atoll(offset) : 0) + (step ? atoll(step) * steps++ : 0);
+}
+int clock_gettime(clockid_t id, struct timespec *at) {
+  static int (*real)(clockid_t, struct timespec *);
+  if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
+  int result = real(id, at);
+  if (result == 0 && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) at->tv_sec += ahead();
+  return result;
+}
+int gettimeofday(struct timeval *restrict at, void *restrict zone) {
+  (void)zone;
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  at->tv_sec = now.tv_sec;
+  at->tv_usec = now.tv_nsec / 1000;
+  return 0;
+}
+`;
+
+/** Builds a library that sets a child's wall clock; its environment: FAKE_OFFSET_S, FAKE_STEP_S. */
+export function fakeClock(folder: string): (offset_s: number, step_s?: number) => Record<string, string> {
+  const source = join(folder, 'clock.c');
+  const library = join(folder, 'clock.so');
+  writeFileSync(source, CLOCK);
+  execFileSync('gcc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: ['ignore', 'inherit', 'inherit'] });
+  return (offset_s, step_s = 0) => ({ LD_PRELOAD: library, FAKE_OFFSET_S: String(offset_s), FAKE_STEP_S: String(step_s) });
+}
+
+/**
+ * CommonJS that makes a process stop itself at `point` of a publication, once, saying \`stopped POINT\`: before-heal,
+ * before-bundle, after-bundle, before-write, before-head, after-head, after-append.
+ */
+export const STOPPER = (point: string): string => `
+const fs = require('node:fs');
+{
+  let armed = true;
+  const at = (where) => {
+    if (!armed || where !== ${JSON.stringify(point)}) return;
+    armed = false;
+    console.log('stopped ' + where);
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  const { renameSync, openSync, writeSync } = fs;
+  const fds = new Set();
+  const kind = (from, to) => /\\/bundle_\\d+$/.test(to) ? 'bundle' : /\\/session\\.json$/.test(to) && /\\/lock\\//.test(from) ? 'head' : '';
+  fs.renameSync = (from, to) => {
+    const what = kind(String(from), String(to));
+    if (what) at('before-' + what);
+    renameSync(from, to);
+    if (what) at('after-' + what);
+  };
+  fs.openSync = (path, flags, mode) => {
+    const trajectory = flags === 'r+' && /\\/trajectory\\.json$/.test(String(path));
+    if (trajectory) at('before-heal');
+    if (/\\/lock\\/.*\\/session\\.json$/.test(String(path))) at('before-write');
+    const fd = openSync(path, flags, mode);
+    if (trajectory) fds.add(fd);
+    return fd;
+  };
+  fs.writeSync = (fd, ...rest) => {
+    const done = writeSync(fd, ...rest);
+    if (fds.has(fd)) at('after-append');
+    return done;
+  };
+}
+`;
