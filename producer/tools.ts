@@ -7,7 +7,6 @@ import { makeDir } from '../src/disk.js';
 import { readJsonObject } from '../src/json.js';
 import { CACHE_NAME } from '../src/layout.js';
 import { PACKAGE_VERSION } from '../src/version.js';
-import { runCommand } from './process.js';
 
 /** The file a program's name stands for, as execvp would find it; null where there is none. */
 export function findProgram(
@@ -81,6 +80,7 @@ async function versionLine(
   const known = readJsonObject(file, 'cache').value ?? {};
   const remembered = known[identity];
   if (typeof remembered === 'string') return remembered;
+  const { runCommand } = await import('./process.js');
   const { stdout, stderr, missing } = await runCommand(argv, {
     cwd: project,
     env: process.env,

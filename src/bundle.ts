@@ -2,7 +2,7 @@
 // owner, made durable, and without write bits. Giving it a number is commit.ts's business (I1).
 import { chmodSync, copyFileSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { createFile, exists, fillFile, makeDir, syncPath } from './disk.js';
+import { createFile, exists, makeDir, syncPath, withoutWriteBits } from './disk.js';
 import { errnoOf } from './errors.js';
 import { hashFile, sha256 } from './hash.js';
 import { MANIFEST_NAME, SUMMARY_NAME } from './layout.js';
@@ -113,15 +113,6 @@ function moveFile(from: string, to: string): void {
     if (errnoOf(error) !== 'EXDEV') throw error;
     copyFileSync(from, to);
     rmSync(from, { force: true });
-  }
-}
-
-/** A mount that has no modes only loses the protection, not the record. */
-function withoutWriteBits(path: string): void {
-  try {
-    chmodSync(path, 0o400);
-  } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error) ?? '')) throw error;
   }
 }
 
@@ -258,27 +249,6 @@ function sourceOf(stage: Stage, source: NonNullable<BundleFields['source']>) {
     files_sha256: artifact.sha256 ?? null,
     files_count: files.length,
   };
-}
-
-/** Writes the manifest of the given number into the stage; its hash is what the step will name. Fsyncs once. */
-export function writeManifest(sealed: Sealed, bundle_id: string): string {
-  const { protocol_version, ...rest } = sealed.manifest;
-  const text = `${JSON.stringify({ protocol_version, bundle_id, ...rest }, null, 2)}\n`;
-  const path = join(sealed.stage.bundle, MANIFEST_NAME);
-  rewrite(path, text);
-  withoutWriteBits(path);
-  return sha256(text);
-}
-
-/** Fills the empty file that `sealStage` made; after a lost lock the file of the first try is replaced. */
-function rewrite(path: string, text: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false })?.size !== 0) {
-    rmSync(path, { force: true });
-    createFile(path, text, true);
-    syncPath(dirname(path));
-    return;
-  }
-  fillFile(path, text);
 }
 
 const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;

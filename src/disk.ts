@@ -1,6 +1,7 @@
 // The few file operations that publication is made of: private, whole and durable writes. A short
 // write is continued, and what the kernel refuses is thrown as it is.
 import {
+  chmodSync,
   closeSync,
   fsyncSync,
   lstatSync,
@@ -94,4 +95,13 @@ export function readPointer(link: string): string | null {
   }
   const stat = lstatSync(link);
   return stat.isFile() && stat.size < 1024 ? readFileSync(link, 'utf8').trim() : null;
+}
+
+/** A mount that has no modes only loses the protection, not the record. */
+export function withoutWriteBits(path: string): void {
+  try {
+    chmodSync(path, 0o400);
+  } catch (error) {
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error) ?? '')) throw error;
+  }
 }

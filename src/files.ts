@@ -5,7 +5,6 @@ import { relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { PreviewError } from './errors.js';
 import { MATCH, statOf, tooMany, type Walk, walkAll, walkGlobs } from './filewalk.js';
-import { gitFiles } from './gitfiles.js';
 
 /** A listing stops here, and says so (I10). */
 export const MAX_FILES = 200_000;
@@ -62,6 +61,8 @@ export async function listNames(projectDir: string, options: SourceOptions = {})
   const isSource = sourceFilter(projectDir, [...(options.exclude ?? []), ...taken], options.previewRoot);
   const problems: string[] = [];
   if (!globs) {
+    // What starts git is not loaded where globs say what the sources are.
+    const { gitFiles } = await import('./gitfiles.js');
     const git = await gitFiles(projectDir, options.signal);
     if (git.listed && git.files.length > 0) {
       const files = git.files.filter(isSource);

@@ -2,11 +2,12 @@
 // Called under the lock.
 import { lstatSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Sealed, writeManifest } from './bundle.js';
+import type { Sealed } from './bundle.js';
 import { exists } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { bundleName } from './layout.js';
 import type { Lock } from './lock.js';
+import { writeManifest } from './manifest.js';
 import { inside, readBundle } from './read.js';
 import type { Head, Step } from './schema.js';
 

@@ -1,3 +1,5 @@
+// Sessions in a preview root: finding, beginning and changing them, and publishing a step into the right one.
+// Session numbers and the root's `current` are given out under the root's lock (I2).
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { now } from './clock.js';

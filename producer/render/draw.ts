@@ -14,7 +14,7 @@ export const BACKEND = 'resvg-js 2.6.2';
 
 /** A small drawing, an icon say, is drawn at least this large. */
 const LEAST = 512;
-const MEMORY_BYTES = 1.5e9;
+const MEMORY_MB = 1500;
 const WATCH_MS = 20;
 
 export type Size = { width: number; height: number };
@@ -84,9 +84,11 @@ const optionsFor = ({ fontFiles }: Source): ResvgRenderOptions => ({
  * hundreds of gigabytes, and resvg has no bound of its own.
  */
 function watchMemory(name: string): { close(): void } {
+  // For whoever draws larger things, or has less memory.
+  const limit = Number(process.env.PREVIEW_RENDER_MEMORY_MB) || MEMORY_MB;
   const timer = setInterval(() => {
-    if (process.memoryUsage.rss() < MEMORY_BYTES) return;
-    writeSync(2, `${neutralise(name)}: drawing it takes more than ${MEMORY_BYTES / 1e9} GB of memory\n`);
+    if (process.memoryUsage.rss() < limit * 1e6) return;
+    writeSync(2, `${neutralise(name)}: drawing it takes more than ${limit} MB of memory\n`);
     // An ordinary exit would wait for resvg's thread, which is the one to be stopped.
     process.kill(process.pid, 'SIGKILL');
   }, WATCH_MS);

@@ -86,7 +86,7 @@ function backdrop(entry: Entry, box: Box): string {
   const { left, top, width, height } = box;
   const frame = (fill: string, stroke: string) =>
     `<rect x="${left + 0.5}" y="${top + 0.5}" width="${width - 1}" height="${height - 1}" fill="${fill}" stroke="${stroke}"/>`;
-  const name = label(entry.path, { ...box, top: top + height }, '#3c4043', true);
+  const name = label(entry.path, { ...box, top: top + height }, '#3c4043');
   if (entry.state !== 'broken') return frame('#fff', '#dadce0') + name;
   const at = (line: number): Box => ({
     left: left + 16,
@@ -111,11 +111,13 @@ function lines(text: string, width: number): string[] {
   return out;
 }
 
-/** One line of text under `top`, cut to the box's width: at its start where the end says more (a path). */
-function label(text: string, { left, top, width }: Box, colour: string, keepEnd = false): string {
+/** One line of text under `top`, cut in its middle to the box's width: a path says most at its ends. */
+function label(text: string, { left, top, width }: Box, colour: string): string {
   const letters = [...text];
   const room = lettersIn(width);
-  const cut = keepEnd ? `…${letters.slice(1 - room).join('')}` : `${letters.slice(0, room - 1).join('')}…`;
-  const said = escapeXml(letters.length > room ? cut : text);
-  return `<text x="${left}" y="${top + 20}" font-family="'DejaVu Sans Mono'" font-size="${LETTER}" fill="${colour}">${said}</text>`;
+  const start = Math.floor(room / 3);
+  const cut = [...letters.slice(0, start), '…', ...letters.slice(letters.length - room + start + 1)];
+  const said = escapeXml((letters.length > room ? cut : letters).join(''));
+  const font = `font-family="'DejaVu Sans Mono'" font-size="${LETTER}"`;
+  return `<text x="${left}" y="${top + 20}" ${font} fill="${colour}">${said}</text>`;
 }

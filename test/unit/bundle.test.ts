@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addArtifact, closeStage, fitSummary, openStage, portableName, resetStage, sealStage, type Stage } from '../../src/bundle.js';
+import { addArtifact, closeStage, openStage, portableName, resetStage, sealStage, type Stage } from '../../src/bundle.js';
 import { sha256 } from '../../src/hash.js';
+import { fitSummary } from '../../src/summary.js';
 import { LIMITS } from '../../src/version.js';
 import { png, temporary, write } from '../helpers/project.js';
 

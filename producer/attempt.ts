@@ -1,0 +1,62 @@
+// What one capture is asked for and works with, shared by its two ways: an older bundle used again, or a fresh render.
+import type { Moment } from '../src/clock.js';
+import type { CommitOptions } from '../src/commit.js';
+import type { SourceFingerprint } from '../src/fingerprint.js';
+import type { OpenSession } from '../src/session.js';
+import type { StepInput } from '../src/step.js';
+import type { NamedRecipe, Project } from './config.js';
+import type { Tools } from './tools.js';
+
+export interface CaptureOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  root?: string | undefined;
+  session?: string | undefined;
+  recipe?: string | undefined;
+  /** What the agent ran; without it the capture's own command line, and the reason is `capture`. */
+  command?: string | undefined;
+  own_command?: string;
+  reason?: StepInput['publish_reason'];
+  started_at?: string | undefined;
+  exit_code?: number | undefined;
+  label?: string | undefined;
+  note?: string | undefined;
+  force?: boolean | undefined;
+  lock_timeout_ms?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Told what is being done, for progress. */
+  onPhase?: ((phase: string) => void) | undefined;
+  /** Takes the session to publish into instead of finding it. */
+  into?: OpenSession;
+  /** Only these statuses may be published into. */
+  allowed?: CommitOptions['allowed'];
+}
+
+/** All that one capture works with. */
+export interface Attempt {
+  options: CaptureOptions;
+  project: Project;
+  session: OpenSession;
+  recipe: NamedRecipe;
+  tools: Tools;
+  look: () => Promise<SourceFingerprint>;
+  began: Moment & { clock: number };
+  step: StepInput;
+}
+
+export function commitOptions({ began, options }: Attempt): Partial<CommitOptions> {
+  return {
+    begun: { at: began.at, boot_id: began.boot_id, monotonic_ns: began.monotonic_ns },
+    ...(options.allowed ? { allowed: options.allowed } : {}),
+  };
+}
+
+/** A capture that is its own command ends when it is recorded. */
+export function finished({ step, began, options }: Attempt): StepInput {
+  if (options.command !== undefined) return step;
+  return {
+    ...step,
+    command_finished_at: new Date().toISOString(),
+    duration_ms: performance.now() - began.clock,
+  };
+}
