@@ -50,7 +50,8 @@ export const bootId = (): string | null => read('/proc/sys/kernel/random/boot_id
 /** The calling process with a fresh random token: one owner a publication. */
 export function currentOwner(): Owner {
   return {
-    host: short(hostname()),
+    // Two machines may share a name, but not the id that their system made when it was installed.
+    host: short(`${hostname()} ${read('/etc/machine-id').trim()}`),
     boot: short(bootId() ?? ''),
     namespace: pidNamespace(),
     pid: process.pid,

@@ -1,8 +1,7 @@
 // The command lines of the two renderers.
 import { join } from 'node:path';
-import { drawOwn } from './draw.js';
+import { colourOf } from './draw.js';
 import type { Ground } from './picture.js';
-import { escapeXml } from './xml.js';
 
 /** The shipped fonts, beside the folder of the built renderers. */
 export const FONT_FOLDER = join(__dirname, '..', 'fonts');
@@ -21,11 +20,9 @@ export function pixels(option: string, value: string | undefined, standard: numb
 }
 
 /** A CSS colour, or `checker`, given as the ground. Throws an Error that says what was expected. */
-export async function groundFrom(value: string): Promise<Ground> {
+export function groundFrom(value: string): Ground {
   if (value === 'checker') return 'checker';
-  const text = `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"><rect width="1" height="1" fill="none" style="fill:${escapeXml(value.replace(/[;:]/g, ''))}"/></svg>`;
-  const { pixels: pixel } = await drawOwn(text, { width: 1, height: 1 });
-  const [red, green, blue, alpha] = pixel;
-  if (alpha === 255) return [red!, green!, blue!];
+  const colour = colourOf(value);
+  if (colour) return colour;
   throw new Error(`--background must be "checker" or an opaque CSS colour, not ${JSON.stringify(value)}`);
 }

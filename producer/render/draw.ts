@@ -69,6 +69,18 @@ export async function draw(drawing: Drawing, longest: number): Promise<Picture> 
 export const drawOwn = (text: string, size: Size, fontFiles: string[] = []): Promise<Picture> =>
   draw({ name: 'the page', text, fontFiles, ...size }, Math.max(size.width, size.height));
 
+/** A CSS colour's red, green and blue, or undefined where it is none or lets something through. */
+export function colourOf(css: string): [number, number, number] | undefined {
+  try {
+    const dot = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
+    const { pixels } = new Resvg(dot, { font: { loadSystemFonts: false }, background: css }).render();
+    return pixels[3] === 255 ? [pixels[0]!, pixels[1]!, pixels[2]!] : undefined;
+  } catch {
+    // "invalid value": no colour.
+    return undefined;
+  }
+}
+
 function stretched({ text, ...natural }: Drawing, { width, height }: Size): string {
   const box = `viewBox="0 0 ${natural.width} ${natural.height}" preserveAspectRatio="none"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ${box}>${text}</svg>`;

@@ -5,6 +5,9 @@ import { imageSize } from 'image-size';
 /** The most pixels of one picture that are decoded (4 bytes each, twice). */
 export const IMAGE_PIXELS = 50_000_000;
 
+/** What resvg decodes. */
+const DRAWN = new Set(['png', 'jpg', 'gif']);
+
 /** A picture of pixels that may stay, an SVG that must be prepared itself, or why neither. */
 export type Embedded =
   | { kind: 'pixels' }
@@ -18,15 +21,17 @@ export function readEmbedded(href: string): Embedded {
   const bytes = Buffer.from(body, /;\s*base64$/i.test(type) ? 'base64' : 'latin1');
   if (/^image\/svg\+xml/i.test(type)) return { kind: 'svg', bytes };
   const refused = (reason: string): Embedded => ({ kind: 'refused', reason: `an embedded ${reason}` });
+  const unknown = () => refused(`${type.split(';')[0] || 'picture'} cannot be read and was left out`);
   let size: ReturnType<typeof imageSize>;
   try {
     size = imageSize(bytes);
   } catch {
     // TypeError: nothing that image-size knows, so no picture whose pixels could be counted first.
-    return refused(`${type.split(';')[0] || 'picture'} cannot be read and was left out`);
+    return unknown();
   }
   if (size.type === 'svg') return { kind: 'svg', bytes };
   if (size.type === 'webp') return refused('WebP picture was left out: resvg does not read WebP');
+  if (!DRAWN.has(size.type ?? '')) return unknown();
   if (size.width * size.height > IMAGE_PIXELS) {
     return refused(`picture of ${size.width} × ${size.height} pixels is too large and was left out`);
   }

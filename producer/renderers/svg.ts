@@ -34,7 +34,7 @@ type Told = Pick<Report, 'headline' | 'facts' | 'labels'>;
 async function main(): Promise<number> {
   let options: Options;
   try {
-    options = await readOptions();
+    options = readOptions();
   } catch (error) {
     process.stderr.write(`svg: ${error instanceof Error ? error.message : JSON.stringify(error)}\n`);
     return 2;
@@ -66,7 +66,7 @@ async function main(): Promise<number> {
   return 0;
 }
 
-async function readOptions(): Promise<Options> {
+function readOptions(): Options {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -79,7 +79,7 @@ async function readOptions(): Promise<Options> {
     out: values.out,
     size: pixels('size', values.size, 1280),
     thumb: pixels('thumb', values.thumb, 320),
-    ground: values.background === undefined ? undefined : await groundFrom(values.background),
+    ground: values.background === undefined ? undefined : groundFrom(values.background),
     groundName: values.background,
     // By code point, so that the order is the same on every machine.
     paths: [...new Set(positionals)].sort((a, b) => (a < b ? -1 : 1)),

@@ -232,11 +232,8 @@ describe('where nothing is recorded', () => {
   });
 });
 
-describe('wrong usage ends with 2 and changes nothing', () => {
-  let project = '';
-  beforeAll(() => {
-    project = makeProject();
-  });
+describe.concurrent('wrong usage ends with 2 and changes nothing', () => {
+  const project = makeProject();
   test.each([
     ['preview', 'nonsense'], ['preview', 'capture', '--nonsense'], ['preview', 'capture', 'surplus'], ['preview', 'capture', '--exit-code', 'many'], ['preview', 'capture', '--exit-code', '1.5'], ['preview', 'capture', '--exit-code', ''],
     ['preview', 'capture', '--started-at', 'yesterday-ish'], ['preview', 'capture', '--lock-timeout', 'soon'], ['preview', 'capture', '--lock-timeout', '-1'], ['preview', 'capture', '--lock-timeout', ''], ['preview', 'capture', '--lock-timeout'],
@@ -246,6 +243,7 @@ describe('wrong usage ends with 2 and changes nothing', () => {
     ['preview', 'init', 'surplus'], ['preview', 'recipes', '--nonsense'], ['preview', '__proto__'], ['preview', 'help.cjs'], ['preview', '../commands/preview-help'],
     ['previews', 'nonsense'], ['previews', 'inspect', '--from', 'x'], ['previews', 'list', 'a', 'b'], ['previews', 'verify', '--head'], ['previews', 'status', '--nonsense'], ['previews', 'capture'],
   ])('%s %s %s %s', async (program, ...args) => {
+    const project = makeProject();
     const outcome = await (program === 'preview' ? preview : previews)(project, [...args.filter((arg) => arg !== undefined), ...(args.at(-1) === '--lock-timeout' || args.at(-1) === '--session' || args.at(-1) === '--head' ? [] : ['--json'])]);
     expect([outcome.code, outcome.stdout]).toEqual([2, '']);
     if (outcome.stderr.startsWith('{')) expect(['usage', 'recipe_unknown']).toContain(errorOf(outcome).code);

@@ -40,6 +40,22 @@ async function withSteps(count: number): Promise<Case> {
   for (let n = 1; n <= count; n++) resultOf(await preview(site.project, 'capture', '--json', '--force', '--command', `make ${n}`));
   return site;
 }
+/** A session of `count` published steps with a bundle each, as fast as the library makes them. */
+async function published(count: number): Promise<Case> {
+  const site = makeCase();
+  const source = `
+    const { openSession, publish } = require(process.argv[2]);
+    (async () => {
+      const session = await openSession({ root: process.argv[3], cwd: '/', env: {} });
+      for (let n = 1; n <= Number(process.argv[4]); n++) {
+        await publish(session, { headline: 'made', artifacts: [{ content: String(n), role: 'log', name: 'made.txt' }] }, { command: 'make ' + n });
+      }
+      console.log('published');
+    })();`;
+  const made = script(site.folder, 'publish', source, [join(dist, 'index.cjs'), site.root, String(count)]);
+  await made.said('published');
+  return site;
+}
 const capture = async ({ project }: Site, ...more: string[]): Promise<Result> => resultOf(await preview(project, 'capture', '--json', '--lock-timeout', '1', ...more));
 
 /** The built capture, stopped at a point of its publication. */
@@ -199,11 +215,11 @@ describe('A10 a damaged head or trajectory', () => {
     ['trajectory.json cut to half', 'trajectory.json', half],
     ['an empty trajectory.json', 'trajectory.json', (path) => truncateSync(path, 0)],
     ['trajectory.json that is not there', 'trajectory.json', (path) => rmSync(path)],
-    ['trajectory.json with another last entry', 'trajectory.json', (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('"make 6"', '"take 6"'))],
+    ['trajectory.json with another last entry', 'trajectory.json', (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('"make 30"', '"take 30"'))],
   ];
   for (const [what, name, damage] of damages) {
     it(`A10 ${what}: nothing is written into it, recording goes on in a session that continues it, and repair gives it back`, async () => {
-      const site = await withSteps(6);
+      const site = await published(30);
       const before = stepsOf(site.session);
       const path = join(site.session, name);
       damage(path);
@@ -237,7 +253,7 @@ describe('A10 a damaged head or trajectory', () => {
       expect(repaired.actions.join()).toMatch(/\d+ steps/);
       const kept = repaired.kept.filter((copy: string) => copy.endsWith(name)).map((copy: string) => readFileSync(join(site.session, copy)));
       expect(kept).toEqual(bytes === null ? [] : [bytes]);
-      expect(await verifyClean(site.session)).toMatchObject({ steps: 6, bundles: 6 });
+      expect(await verifyClean(site.session)).toMatchObject({ steps: 30, bundles: 30 });
       const after = stepsOf(site.session);
       expect(after.map((step) => [step.step_id, step.command, step.bundle_id, step.manifest_sha256])).toEqual(before.map((step) => [step.step_id, step.command, step.bundle_id, step.manifest_sha256]));
       // Of these the entries in between were known from nowhere else.
@@ -251,7 +267,7 @@ describe('A10 a damaged head or trajectory', () => {
   }
 
   it('A10 head and trajectory both gone: the steps come back from the bundles alone', async () => {
-    const site = await withSteps(3);
+    const site = await published(3);
     for (const name of ['session.json', 'trajectory.json']) truncateSync(join(site.session, name), 0);
     expect((await capture(site, '--force')).session_dir).toBe(join(site.root, 'session_002'));
     const repaired = json(await preview(site.project, 'repair', 'session_001', '--json'));
@@ -267,7 +283,7 @@ describe('A13 a bad entry among good ones', () => {
     ['of another length', false],
   ] as const) {
     it(`A13 ${what}: later steps are still shown, the bad ones flagged by index`, async () => {
-      const site = await withSteps(7);
+      const site = await published(7);
       const path = join(site.session, 'trajectory.json');
       const lines = readFileSync(path, 'utf8').split('\n');
       const swap = (index: number, text: string) => {

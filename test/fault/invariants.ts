@@ -141,26 +141,27 @@ function checkBundle(session: string, dir: string, problems: string[]): Json | n
   return manifest;
 }
 
+/** How far the end of trajectory.json has the last entry's record, and what follows where it differs from it. */
+function tailOf(raw: Buffer, head: Json): { same: number; of: number; rest: string } {
+  const count = Number(head.trajectory_step_count);
+  const entry = count === 0 ? '' : `${count === 1 ? '\n' : ',\n'}${JSON.stringify(head.latest_step)}`;
+  const record = Buffer.from(`${entry}\n]\n`);
+  const tail = raw.subarray(Math.max(0, Number(head.trajectory_bytes) + 3 - record.length));
+  let same = 0;
+  while (same < tail.length && tail[same] === record[same]) same++;
+  return { same, of: record.length, rest: tail.subarray(same).toString('latin1') };
+}
+
 /**
  * I3: from where the last entry's record begins, trajectory.json holds that record, or what a kill within its
  * append leaves: a beginning of it, then nothing, zero bytes or the rest of the old closing. Nothing that the
  * head does not name is ever in it.
  */
 function checkTail(raw: Buffer, head: Json): string[] {
-  const count = Number(head['trajectory_step_count']);
-  if (count === 0)
-    return raw.toString() === '[\n]\n'
-      ? []
-      : [`the empty trajectory is ${JSON.stringify(raw.toString().slice(0, 80))}`];
-  const record = Buffer.from(`${count === 1 ? '\n' : ',\n'}${JSON.stringify(head['latest_step'])}\n]\n`);
-  const tail = raw.subarray(Number(head['trajectory_bytes']) + 3 - record.length);
-  if (tail.equals(record)) return [];
-  let same = 0;
-  while (same < tail.length && tail[same] === record[same]) same++;
-  const rest = tail.subarray(same).toString('latin1');
-  if (rest === '' || /^\0+$/.test(rest) || rest === '\n]\n'.slice(same)) return [];
+  const { same, of, rest } = tailOf(raw, head);
+  if (rest === '' || (same < of && (/^\0+$/.test(rest) || rest === '\n]\n'.slice(same)))) return [];
   return [
-    `trajectory.json ends in ${JSON.stringify(tail.toString().slice(same, same + 120))} after ${same} bytes of the last record`,
+    `trajectory.json ends in ${JSON.stringify(rest.slice(0, 120))} after ${same} of the last record's ${of} bytes`,
   ];
 }
 
@@ -271,7 +272,7 @@ const brief = (outcome: Outcome): string =>
   `exit ${outcome.code ?? outcome.signal}${outcome.hung ? ' (hung)' : ''}, stderr ${JSON.stringify(outcome.stderr.slice(-300))}`;
 
 /** The consumer's opinion. A step whose append is still missing is pending, not a problem. */
-export async function checkVerify(
+async function checkVerify(
   project: string,
   session: string,
   { steps, pending }: { steps: number; pending: boolean },
@@ -291,35 +292,36 @@ export async function checkVerify(
 
 /** A session's shape without times, hashes and owners: what `previews verify` says depends on nothing else here. */
 export function signature(session: string): string {
-  const { lines } = readRecorded(session);
+  const { head, lines } = readRecorded(session);
   const names = listing(session).map((name) => {
     const file = join(session, name);
-    const size = name.endsWith('.json') && existsSync(file) ? statSync(file).size : '';
-    return `${name.startsWith('.work/') ? name.replace(/[0-9a-f]{4,}|\d+/g, '#') : name} ${size}`;
+    const plain = name.startsWith('.work/') ? name.replace(/[0-9a-f]{4,}|\d+/g, '#') : name;
+    return `${plain} ${existsSync(file) && statSync(file).size > 0}`;
   });
   const raw = existsSync(join(session, 'trajectory.json'))
     ? readFileSync(join(session, 'trajectory.json'))
-    : Buffer.alloc(0);
+    : null;
+  const kinds = ((head?.recoveries ?? []) as Json[]).map(({ kind }) => kind);
   return sha256(
-    JSON.stringify([
-      lines.length,
-      names,
-      raw
-        .subarray(-40)
-        .toString('latin1')
-        .replace(/[0-9a-f]{8,}/g, '#'),
-      raw.length,
-    ]),
+    JSON.stringify([lines.length, names, raw && head && tailOf(raw, head), kinds, head?.orphans]),
   );
 }
 const verified = new Map<string, Promise<string[]>>();
+
+/** `checkVerify` once for each shape of session: most points leave, and heal to, one that another point did too. */
+async function verifiedOnce(
+  { project, session }: { project: string; session: string },
+  expected: { steps: number; pending: boolean },
+): Promise<string[]> {
+  const shape = `${signature(session)} ${expected.pending}`;
+  if (!verified.has(shape)) verified.set(shape, checkVerify(project, session, expected));
+  return verified.get(shape)!;
+}
 
 /**
  * The whole check after a fault: the stored state, `previews verify` of it as it is, one more forced
  * capture that must succeed at once and add exactly one step under a new number, and that leaves the
  * session healed, swept and clean.
- *
- * The first verify runs once for each kind of state: most points leave one that another point left too.
  */
 export async function checkSession(
   { project, root, session }: { project: string; root: string; session: string },
@@ -329,10 +331,7 @@ export async function checkSession(
   const problems = checkStored(session, before, added);
   const torn = readRecorded(session);
   if (torn.head) {
-    const state = signature(session);
-    if (!verified.has(state))
-      verified.set(state, checkVerify(project, session, { steps: torn.lines.length, pending: true }));
-    problems.push(...(await verified.get(state)!));
+    problems.push(...(await verifiedOnce({ project, session }, { steps: torn.lines.length, pending: true })));
   }
   problems.push(...(await checkNext({ project, root, session })));
   return problems;
@@ -347,7 +346,7 @@ export async function checkQuiet(
   const problems = [...checkStored(session, before, added), ...leftovers(root, session)];
   const { lines } = readRecorded(session);
   problems.push(...checkPlain(session, lines));
-  problems.push(...(await checkVerify(project, session, { steps: lines.length, pending: false })));
+  problems.push(...(await verifiedOnce({ project, session }, { steps: lines.length, pending: false })));
   return problems;
 }
 
@@ -423,7 +422,7 @@ export async function checkNext({
   }
   problems.push(...leftovers(root, session));
   problems.push(
-    ...(await checkVerify(project, session, { steps: after.lines.length, pending: false })).map(
+    ...(await verifiedOnce({ project, session }, { steps: after.lines.length, pending: false })).map(
       (text) => `after the next capture: ${text}`,
     ),
   );

@@ -2,7 +2,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countCalls, runWithFault, scratch, skipReason } from '../helpers/fault.js';
 import { type Before, checkSession, remember } from './invariants.js';
-import { again, caseFolder, committed, findings, isCommit, killPoints, pool, tidy } from './points.js';
+import {
+  again,
+  caseFolder,
+  committed,
+  findings,
+  isCommit,
+  killPoints,
+  pool,
+  takesLock,
+  tidy,
+} from './points.js';
 import { type CaptureOptions, capture, copyOf, makeTemplate, type Site } from './project.js';
 
 const reason = skipReason();
@@ -34,8 +44,13 @@ describe.skipIf(reason)(`SIGKILL at every file call${reason ? ` (skipped: ${reas
       expect(outcome.code, outcome.stderr).toBe(0);
       // One rename onto the head is the commit, so the log alone tells whether the step must be there.
       expect(calls.filter(isCommit)).toHaveLength(1);
-      // The picture's renderer costs more than the publication, which is the same one: only `after` for it.
-      const points = killPoints(calls).filter(({ action }) => !options.recipe || action === 'kill-after');
+      // A picture costs far more to make than to publish, and is published in the same way: only its staging.
+      const staging = calls.slice(0, calls.findIndex(takesLock));
+      const points = options.recipe
+        ? killPoints(staging).filter(
+            ({ action, call }) => action === 'kill-after' && call.path.includes('.work/'),
+          )
+        : killPoints(calls);
       const found = findings(`${shape}, ${calls.length} calls`);
       await pool(points, async (point, _at) => {
         const site = await copyOf(template, caseFolder(place.path, 'case'));

@@ -163,9 +163,9 @@ describe('one SVG', { timeout: 60_000 }, () => {
     ['percentages need a viewBox', 'width="50%" height="50%" viewBox="0 0 40 20"', [], [520, 260]],
     ['a viewBox alone is a size', 'viewBox="0 0 700 100"', [], [700, 100]],
     ['no size is the size of what is drawn', '', [], [520, 520]],
-    ['huge', 'width="100000" height="100000"', [], [1280, 1280]],
+    ['huge', 'width="100000" height="100000" viewBox="0 0 40 40"', [], [1280, 1280]],
     ['absurd', 'width="1e30" height="1e30" viewBox="0 0 1 1"', [], [1280, 1280]],
-    ['a hairline', 'width="1" height="100000" viewBox="0 0 1 100000"', [], [1, 1280]],
+    ['a hairline', 'width="1" height="100000" viewBox="0 0 40 40" preserveAspectRatio="none"', [], [1, 1280]],
     ['--size', 'width="5000" height="2500"', ['--size', '200'], [200, 100]],
   ])('%s', async (_, root, args, size) => {
     const { code, hero } = await draw({ 'a.svg': svg(RED, root) }, args);
@@ -332,7 +332,7 @@ describe('what is not quite the file is said', { timeout: 60_000 }, () => {
       image('http://localhost/p.png'),
     ],
     [
-      'external_reference: &amp;x; is outside of the file and was left out (a.svg)'.replace('amp;', ''),
+      'external_reference: &x; is outside of the file and was left out (a.svg)',
       `<!DOCTYPE svg [<!ENTITY x SYSTEM "p.png">]>${svg('<text>&x;</text>')}`,
     ],
     [
@@ -450,7 +450,7 @@ describe('what is not quite the file is said', { timeout: 60_000 }, () => {
       ),
     });
     expect(report.warnings).toHaveLength(20);
-    expect(report.warnings.at(-1)).toBe('more_warnings: 12 more are not listed');
+    expect(report.warnings.at(-1)).toBe('more_warnings: 11 more are not listed');
   });
 });
 
@@ -605,7 +605,7 @@ describe('finishing a picture', { timeout: 60_000 }, () => {
       svg(`<image width="40" height="20" href="data:image/png;base64,${base64(png)}"/>`),
     ).render().pixels;
     // Multiplied by alpha, as resvg has it.
-    expect([...scaled.subarray(20 * 40 * 0 + 4 * 3, 4 * 4)]).toEqual([128, 0, 0, 128]);
+    expect([...scaled.subarray(0, 4)]).toEqual([128, 0, 0, 128]);
     expect(decode(join(out, 'thumb.png')).at(10, 10)).toBe('#ff7f7f');
   });
 
