@@ -1,7 +1,6 @@
 // Builds dist/: two tiny CommonJS dispatchers, one bundle a command (nothing is loaded before it is
 // needed: ESM alone costs a fifth of a bare start), the renderers, the library with its types, the
 // recipes, the shipped fonts and the JSON Schema of preview.config.json.
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -28,6 +27,31 @@ const entries = (folder, prefix = '') =>
       .map((name) => [prefix + basename(name, '.ts'), join(folder, name)]),
   );
 
+/** Our own `import()` is where a bundle ends: what it names becomes a bundle beside it, loaded when it is needed. */
+const parts = new Map();
+const splitAtImports = {
+  name: 'split-at-imports',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) => {
+      if (kind !== 'dynamic-import') return undefined;
+      const name = `part-${basename(path, '.js')}`;
+      parts.set(name, join(resolveDir, path.replace(/\.js$/, '.ts')));
+      return { path: `./${name}.cjs`, external: true };
+    });
+  },
+};
+
+/** commander needs node:child_process for commands that are programs of their own. We have none, and it is slow to load. */
+const leanCommander = {
+  name: 'lean-commander',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+      /node_modules\/commander\//.test(importer) ? { path: 'none', namespace: 'none' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
 const common = {
   bundle: true,
   platform: 'node',
@@ -45,21 +69,24 @@ const common = {
 // Built aside and put in place at the end, so that what is running meets a whole build.
 const OUT = '.dist-new';
 rmSync(OUT, { recursive: true, force: true });
+const cjs = {
+  ...common,
+  format: 'cjs',
+  outdir: OUT,
+  outExtension: { '.js': '.cjs' },
+  // require() is loaded already, the loader of import() is not.
+  supported: { 'dynamic-import': false },
+};
+const programs = {
+  preview: 'producer/cli.ts',
+  previews: 'consumer/cli.ts',
+  ...entries('producer/commands', 'commands/preview-'),
+  ...entries('consumer/commands', 'commands/previews-'),
+  ...entries('producer/renderers', 'renderers/'),
+};
 const results = [
-  await build({
-    ...common,
-    format: 'cjs',
-    outdir: OUT,
-    outExtension: { '.js': '.cjs' },
-    entryPoints: {
-      preview: 'producer/cli.ts',
-      previews: 'consumer/cli.ts',
-      ...entries('producer/commands', 'commands/preview-'),
-      ...entries('consumer/commands', 'commands/previews-'),
-      ...entries('producer/renderers', 'renderers/'),
-      index: 'src/index.ts',
-    },
-  }),
+  await build({ ...cjs, plugins: [splitAtImports, leanCommander], entryPoints: programs }),
+  await build({ ...cjs, entryPoints: { index: 'src/index.ts' } }),
   await build({
     ...common,
     format: 'esm',
@@ -70,6 +97,13 @@ const results = [
     },
   }),
 ];
+// A part may have parts of its own: until no new one turns up.
+for (const built = new Set(); parts.size > built.size; ) {
+  const fresh = [...parts].filter(([name]) => !built.has(name));
+  for (const [name] of fresh) built.add(name);
+  const entryPoints = Object.fromEntries(fresh.map(([name, file]) => [`commands/${name}`, file]));
+  results.push(await build({ ...cjs, plugins: [splitAtImports, leanCommander], entryPoints }));
+}
 for (const name of ['preview', 'previews']) chmodSync(`${OUT}/${name}.cjs`, 0o755);
 
 cpSync('producer/recipes', `${OUT}/recipes`, { recursive: true });
@@ -103,20 +137,21 @@ const { configJsonSchema } = await import(`./${OUT}/index.js`);
 writeFileSync(`${OUT}/preview.config.schema.json`, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
 
 if (!process.argv.includes('--no-types')) {
-  execFileSync(
-    process.execPath,
-    [
-      require.resolve('typescript/bin/tsc'),
-      '-p',
-      'tsconfig.json',
-      '--noEmit',
-      'false',
-      '--emitDeclarationOnly',
-      '--outDir',
-      `${OUT}/types`,
-    ],
-    { stdio: 'inherit' },
+  const { default: ts } = await import('typescript');
+  const { options } = ts.parseJsonConfigFileContent(
+    ts.readConfigFile('tsconfig.json', ts.sys.readFile).config,
+    ts.sys,
+    '.',
   );
+  const program = ts.createProgram(['src/index.ts'], {
+    ...options,
+    noEmit: false,
+    emitDeclarationOnly: true,
+    outDir: `${OUT}/types`,
+  });
+  const { diagnostics } = program.emit();
+  if (diagnostics.length > 0)
+    throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost(options)));
 }
 
 rmSync('dist', { recursive: true, force: true });

@@ -14,7 +14,7 @@ const IN_PROJECT = '{project}/';
 /** A renderer may write this beside its files: headline, facts, warnings, labels (by path), next_actions, backend. */
 export const REPORT = 'preview.json';
 /** Rules of a recipe that states none. */
-const DEFAULT_RULES: ArtifactRule[] = [
+export const DEFAULT_RULES: ArtifactRule[] = [
   { path: 'render.*', role: 'hero' },
   { path: 'thumb.*', role: 'thumb' },
   { path: 'views/*', role: 'gallery' },
@@ -42,6 +42,9 @@ export interface Produced {
 /** Moves what the rules name into the bundle and reads facts and report. Throws system errors. */
 export function collect(stage: Stage, recipe: Recipe, produced: Produced): Collected {
   const report = readReport(stage);
+  // Before the files are moved: a fact may come from one that is an artifact too.
+  const facts = { ...factsFrom(recipe.facts ?? [], stage.out, produced), ...report.facts };
+  const taken = new Set<string>();
   const warnings = [...report.warnings];
   const absent: string[] = [];
   const found: ArtifactInput[] = [];
@@ -55,16 +58,19 @@ export function collect(stage: Stage, recipe: Recipe, produced: Produced): Colle
       : made;
     const base = inProject ? produced.project : stage.out;
     const named = pool.filter((path) => matches(path));
-    const hits = named.filter((path) => isPlainFile(base, path));
-    if (hits.length < named.length)
+    // What an earlier rule took is not taken twice.
+    const hits = named.filter((path) => isPlainFile(base, path) && !taken.has(join(base, path)));
+    const links = named.filter((path) => !isPlainFile(base, path)).length;
+    if (links > 0)
       warnings.push(
-        `not_a_file: ${named.length - hits.length} of what ${rule.path} names are links or no files, and were left out`,
+        `not_a_file: ${links} of what ${rule.path} names are links or no files, and were left out`,
       );
-    if (hits.length === 0 && !inProject && picomatch.scan(glob).isGlob === false) absent.push(rule.path);
+    if (named.length === 0 && !inProject && picomatch.scan(glob).isGlob === false) absent.push(rule.path);
     const limit = rule.limit ?? LIMITS.galleryImages;
     if (hits.length > limit) warnings.push(`left_out: ${hits.length - limit} more files match ${rule.path}`);
     const kept = inProject ? newestFirst(base, hits).slice(0, limit) : hits.slice(0, limit);
     for (const path of kept) {
+      taken.add(join(base, path));
       found.push({
         file: join(base, path),
         move: !inProject,
@@ -76,8 +82,8 @@ export function collect(stage: Stage, recipe: Recipe, produced: Produced): Colle
     }
   }
   promote(found, recipe);
+  if (recipe.run && !recipe.artifacts && found.length === 0) absent.push(DEFAULT_RULES[0]!.path);
   for (const input of found) addArtifact(stage, input);
-  const facts = { ...factsFrom(recipe.facts ?? [], stage.out, produced), ...report.facts };
   return {
     facts,
     warnings,

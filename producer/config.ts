@@ -66,7 +66,8 @@ export function findRecipe(name: string, config: Config | null): NamedRecipe {
 
 function merged(name: string, config: Config | null, above: Set<string>): Recipe {
   // A recipe named as the built-in it uses changes that one.
-  const own = above.has(name) ? undefined : config?.recipes?.[name];
+  const recipes = config?.recipes ?? {};
+  const own = above.has(name) || !Object.hasOwn(recipes, name) ? undefined : recipes[name];
   const recipe = own ?? builtinRecipe(name);
   if (!recipe) {
     const known = [...new Set([...Object.keys(config?.recipes ?? {}), ...builtinNames()])].sort();

@@ -1,9 +1,9 @@
 // A capture that cannot use an older bundle: stage, render, look at the sources once more, publish, remember.
 import { basename } from 'node:path';
 import { type BundleFields, closeStage, openStage, type Sealed } from '../src/bundle.js';
-import { rememberBundle } from '../src/cachekey.js';
 import { PreviewError } from '../src/errors.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
+import { rememberBundle } from '../src/remember.js';
 import { type Recorded, record } from '../src/session.js';
 import { type Attempt, commitOptions, finished } from './attempt.js';
 import { type Keyed, keyOf } from './changes.js';

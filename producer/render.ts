@@ -86,7 +86,6 @@ export async function render(
     );
   }
   found.warnings.push(...(await finishPicture(stage, input)));
-  const command = runs.map(({ argv }) => argv);
   return ({ partial = [] }) =>
     sealStage(stage, {
       ...input.fields,
@@ -97,7 +96,7 @@ export async function render(
       next_actions: found.next_actions,
       generator: {
         ...input.fields.generator,
-        command: command.length === 1 ? command[0] : command,
+        command: recordedCommand(recipe),
         backend: found.backend ?? tools.backend,
       },
     });
@@ -116,23 +115,33 @@ function headlineOf(stage: Stage, { recipe, changed, sources }: RenderInput): st
     : `${changed.size} of ${sources.files.length} files new or changed`;
 }
 
-/** An argument's placeholders filled in; `{sources}` alone becomes the source files. What is no placeholder stays as it is. */
+const withOf = (recipe: NamedRecipe) => (recipe.with ?? {}) as Record<string, string | number | boolean>;
+
+/** An argument's placeholders filled in. What is none of ours stays as it is. */
+function filled(arg: string, values: Record<string, string | number | boolean>): string {
+  return arg.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? String(values[name]) : whole,
+  );
+}
+
+/** The renderer's argv as the manifest has it: one list, or several where the recipe runs several. */
+function recordedCommand(recipe: NamedRecipe): unknown {
+  const commands = (recipe.run ?? []).map((argv) => argv.map((arg) => filled(arg, withOf(recipe))));
+  return commands.length === 1 ? commands[0] : commands;
+}
+
+/**
+ * A command's argv as it is run; `{sources}` alone becomes the source files. What the manifest records has only `with`
+ * filled in: the folders are this machine's, and the staging folder is gone by then.
+ */
 function expand(
   command: readonly string[],
   stage: Stage,
   { project, recipe, sources }: RenderInput,
 ): string[] {
-  const values: Record<string, string> = {
-    ...(recipe.with as Record<string, string>),
-    out: stage.out,
-    project,
-    node: process.execPath,
-    renderers: RENDERERS,
-  };
+  const values = { ...withOf(recipe), out: stage.out, project, node: process.execPath, renderers: RENDERERS };
   return command.flatMap((arg) =>
-    arg === '{sources}'
-      ? sources.files.map((file) => file.path)
-      : [arg.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))],
+    arg === '{sources}' ? sources.files.map((file) => file.path) : [filled(arg, values)],
   );
 }
 
@@ -148,7 +157,7 @@ function complaint(
   program: string,
   recipe: NamedRecipe,
 ): { headline: string; warning: string } | null {
-  const last = outcome.stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+  const last = outcome.stderr.trim().split('\n').at(-1) ?? '';
   const says = last ? `: ${last}` : '';
   const name = program === process.execPath ? recipe.name : program;
   if (outcome.missing)
@@ -201,6 +210,7 @@ function failed(
     sealStage(stage, {
       ...input.fields,
       status: 'error',
+      generator: { ...input.fields.generator, command: recordedCommand(input.recipe) },
       headline,
       warnings: [warning, ...partial],
       next_actions: log ? ['Read the log artifact for what the renderer said.'] : [],

@@ -1,12 +1,14 @@
 // Which renderer this is: where a program lies, what tells one build of it from another, and its version in words.
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import type { Recipe } from '../src/config.js';
-import { makeDir } from '../src/disk.js';
 import { readJsonObject } from '../src/json.js';
 import { CACHE_NAME } from '../src/layout.js';
 import { PACKAGE_VERSION } from '../src/version.js';
+import { RENDERERS } from './config.js';
+
+/** Where version lines are remembered, in `.cache`. */
+export const VERSIONS_NAME = 'versions.json';
 
 /** The file a program's name stands for, as execvp would find it; null where there is none. */
 export function findProgram(
@@ -28,11 +30,11 @@ export function findProgram(
   return null;
 }
 
-/** What distinguishes the program's builds without starting it: its real path, size and time. */
+/** What distinguishes the program's builds without starting it: its real path and all that changes with its content. */
 function identityOf(program: string): string {
   const file = realpathSync(program);
-  const { size, mtimeMs } = statSync(file);
-  return `${file} ${size} ${mtimeMs}`;
+  const { ino, size, mtimeMs, ctimeMs } = statSync(file);
+  return [file, ino, size, mtimeMs, ctimeMs].join(' ');
 }
 
 export interface Tools {
@@ -57,47 +59,30 @@ export async function lookUpTools(recipe: Recipe, project: string, root: string)
       identity.push(`node ${process.version}`);
       continue;
     }
-    const file = findProgram(program, project);
+    const file = findProgram(located(program, project), project);
     if (file === null) {
       const debian = needs.find((need) => need.program === program)?.debian ?? null;
       return { identity, missing: { program, debian }, backend: null };
     }
     identity.push(identityOf(file));
   }
-  const backend = recipe.version
-    ? await versionLine(recipe.version, identity.join('\n'), project, root)
-    : null;
+  const backend = recipe.version ? await backendOf(recipe.version, identity.join('\n'), project, root) : null;
   return { identity: backend ? [...identity, backend] : identity, missing: null, backend };
 }
 
-async function versionLine(
+/** A program's name with the folders filled in that a recipe may name. */
+export const located = (program: string, project: string): string =>
+  program.replace('{project}', project).replace('{renderers}', RENDERERS);
+
+/** The renderer's version line; what was asked before is remembered for each build of it. */
+async function backendOf(
   argv: string[],
   identity: string,
   project: string,
   root: string,
 ): Promise<string | null> {
-  const file = join(root, CACHE_NAME, 'versions.json');
-  const known = readJsonObject(file, 'cache').value ?? {};
-  const remembered = known[identity];
+  const remembered = readJsonObject(join(root, CACHE_NAME, VERSIONS_NAME), 'cache').value?.[identity];
   if (typeof remembered === 'string') return remembered;
-  const { runCommand } = await import('./process.js');
-  const { stdout, stderr, missing } = await runCommand(argv, {
-    cwd: project,
-    env: process.env,
-    timeout_ms: 20_000,
-    keep_bytes: 8192,
-  });
-  const line = `${stdout}\n${stderr}`
-    .split('\n')
-    .find((text) => text.trim() !== '')
-    ?.trim()
-    .slice(0, 200);
-  if (missing || !line) return null;
-  try {
-    makeDir(join(root, CACHE_NAME));
-    writeFileAtomic.sync(file, JSON.stringify({ ...known, [identity]: line }), { mode: 0o600, fsync: false });
-  } catch {
-    // It is asked again next time.
-  }
-  return line;
+  const { askVersion } = await import('./toolversion.js');
+  return askVersion(argv, identity, project, root);
 }

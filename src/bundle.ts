@@ -3,7 +3,7 @@
 import { chmodSync, copyFileSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { createFile, exists, makeDir, syncPath, withoutWriteBits } from './disk.js';
-import { errnoOf } from './errors.js';
+import { errnoOf, PreviewError } from './errors.js';
 import { hashFile, sha256 } from './hash.js';
 import { MANIFEST_NAME, SUMMARY_NAME } from './layout.js';
 import { makeWork } from './lock.js';
@@ -11,7 +11,7 @@ import { detectMedia } from './media.js';
 import { currentOwner, ownerName } from './owner.js';
 import type { Artifact, Manifest, SourceFile } from './schema.js';
 import { fitSummary } from './summary.js';
-import { cutText, wellFormed } from './text.js';
+import { cutText, wellFormedJson } from './text.js';
 import { BUNDLE_PROTOCOL, LIMITS, PACKAGE_VERSION } from './version.js';
 
 export interface Stage {
@@ -74,7 +74,13 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
   const incoming = join(stage.dir, 'incoming');
   if (source === undefined) createFile(incoming, input.content ?? '', false);
   else {
-    if (!lstatSync(source).isFile()) throw new TypeError(`${name} is no regular file`);
+    if (!lstatSync(source).isFile()) {
+      throw new PreviewError(
+        'usage',
+        `${source} is no regular file`,
+        'an artifact is a file, not a folder, a link or a device',
+      );
+    }
     if (input.move) moveFile(source, incoming);
     else copyFileSync(source, incoming);
     chmodSync(incoming, 0o600);
@@ -92,7 +98,7 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
     artifact_id: sameRole === 0 ? input.role : `${input.role}-${sameRole + 1}`,
     role: input.role,
     kind: input.kind ?? media.kind,
-    label: wellFormed(input.label ?? name).slice(0, LIMITS.label),
+    label: cutText(input.label ?? name, LIMITS.label),
     media_type: input.media_type ?? media.media_type,
     path,
     bytes,
@@ -181,7 +187,8 @@ export interface Sealed {
  * Writes summary.json and makes everything but the manifest durable. The manifest's name exists already, empty, so
  * that its entry in the folder is durable too and costs no further fsync under the lock.
  */
-export function sealStage(stage: Stage, fields: BundleFields): Sealed {
+export function sealStage(stage: Stage, given: BundleFields): Sealed {
+  const fields = wellFormedJson(given);
   const total = stage.artifacts.reduce((sum, artifact) => sum + artifact.bytes, 0);
   const warnings = [...(fields.warnings ?? [])];
   if (total > LIMITS.bundle)

@@ -2,8 +2,6 @@
 // The index is derived: whatever it says is checked against the bundle itself before it is believed.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
-import { makeDir } from './disk.js';
 import { hashFile, sha256 } from './hash.js';
 import { isObject, readJsonObject } from './json.js';
 import { CACHE_NAME, MANIFEST_NAME, numberOf } from './layout.js';
@@ -13,7 +11,8 @@ import { inside, readBundle } from './read.js';
 /** Hash over everything a recipe reads: any JSON value, its keys in the order given. */
 export const cacheKey = (parts: unknown): string => sha256(JSON.stringify(parts));
 
-const placeOf = (root: string, session_id: string, key: string) =>
+/** Where the index keeps the bundle of a key. */
+export const placeOf = (root: string, session_id: string, key: string) =>
   join(
     root,
     CACHE_NAME,
@@ -22,17 +21,6 @@ const placeOf = (root: string, session_id: string, key: string) =>
     key.slice('sha256:'.length, 'sha256:'.length + 2),
     `${key.slice('sha256:'.length)}.json`,
   );
-
-/** Remembers which bundle has this key. Failing to is no fault: the next capture renders. */
-export function rememberBundle(root: string, session_id: string, key: string, reuse: Reuse): void {
-  const path = placeOf(root, session_id, key);
-  try {
-    makeDir(join(path, '..'));
-    writeFileAtomic.sync(path, JSON.stringify(reuse), { mode: 0o600, fsync: false });
-  } catch {
-    // A full or read-only disk costs a render later on, no record.
-  }
-}
 
 /**
  * The newest good bundle of the session with this key: found by key, then verified whole (its manifest's hash, its

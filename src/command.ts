@@ -42,7 +42,11 @@ export async function runCommand(
       return 2;
     }
     return fail(
-      new PreviewError('usage', error.message.replace(/^error: /, ''), `see ${made.name()} --help`),
+      new PreviewError(
+        'usage',
+        error.message.replace(/^error: /, '').replaceAll('\n', ' '),
+        `see ${made.name()} --help`,
+      ),
       { json, program },
     );
   }

@@ -11,7 +11,7 @@ import { CURRENT_NAME, HEAD_NAME, stepId, TRAJECTORY_NAME, WORK_NAME } from './l
 import { acquireLock, type Lock, type LockOptions } from './lock.js';
 import { placeBundle, type Reuse, reuseBundle } from './place.js';
 import { readHead } from './read.js';
-import type { Head, Step } from './schema.js';
+import { check, type Head, headSchema, type Step } from './schema.js';
 import { keepText, makeStep, type StepInput } from './step.js';
 import { sweepWork } from './sweep.js';
 import { appendRecord, healTail, openTrajectory } from './trajectory.js';
@@ -205,6 +205,10 @@ function openForHealing(
  * holder that was evicted gets ENOENT instead of committing: then false.
  */
 export function replaceHead(dir: string, lock: Lock, head: Head): boolean {
+  const { problems } = check(headSchema, head, HEAD_NAME);
+  // A head that readers could not read must never come to be.
+  if (problems.length > 0)
+    throw new PreviewError('internal', `the new head would not be valid: ${problems[0]!.detail}`);
   const staged = join(lock.entry, HEAD_NAME);
   try {
     createFile(staged, `${JSON.stringify(head, null, 1)}\n`, true);

@@ -89,10 +89,6 @@ export function checkConfig(value: unknown, file: string): Config {
   const config = parse(configSchema, value, file);
   for (const [name, recipe] of Object.entries(config.recipes ?? {}))
     checkRecipePaths(recipe, `recipes.${name}`, file);
-  if (config.default_recipe !== undefined && config.recipes && !(config.default_recipe in config.recipes)) {
-    // A built-in may be the default too; the command that looks it up knows them.
-    return config;
-  }
   return config;
 }
 

@@ -5,6 +5,7 @@ import { relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { PreviewError } from './errors.js';
 import { MATCH, statOf, tooMany, type Walk, walkAll, walkGlobs } from './filewalk.js';
+import { gitTop } from './layout.js';
 
 /** A listing stops here, and says so (I10). */
 export const MAX_FILES = 200_000;
@@ -72,7 +73,9 @@ export async function listNames(projectDir: string, options: SourceOptions = {})
     }
     // A repository that ignores this whole folder (a home folder under git, say) lists nothing; a
     // fingerprint of nothing would never change.
-    problems.push(`the folder itself is listed: ${git.listed ? 'git knows no file in it' : git.reason}`);
+    // Where there simply is no repository, a walk is what the user expects and no news.
+    const why = git.listed ? 'git knows no file in it' : git.reason;
+    if (gitTop(projectDir) !== null) problems.push(`the folder itself is listed: ${why}`);
   }
   const walk: Walk = { projectDir, isSource, limit, found: new Set(), problems, complete: true };
   if (globs) walkGlobs(walk, globs);
@@ -98,7 +101,7 @@ export function fewProblems(problems: string[]): string[] {
 const isNegated = (glob: string): boolean => /^!(?!\()/.test(glob);
 
 /** Whether a path can be a source: not in a preview root (ours or a nested project's), and not excluded. */
-function sourceFilter(
+export function sourceFilter(
   projectDir: string,
   exclude: readonly string[],
   previewRoot?: string,

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { fewProblems, insideOf, listNames, type SourceOptions } from './files.js';
+import { fewProblems, insideOf, listNames, type SourceOptions, sourceFilter } from './files.js';
 import { FILES_A_TURN, hideBehindLinks, kindAt, readRow, statAll } from './filestates.js';
 import {
   bytesAt,
@@ -84,18 +84,13 @@ export async function fingerprint(
     noteAbsent: true,
     signal,
   });
-  const entries = lazyEntries(table);
-  return {
-    fingerprint: table.fingerprint,
-    get files() {
-      return entries();
-    },
-    problems: fewProblems(found.problems),
-    complete: found.complete,
-  };
+  return resultOf(table, { problems: fewProblems(found.problems), complete: found.complete });
 }
 
-/** Lists the sources and fingerprints them. While git lists, what was there last time is looked at. */
+/**
+ * Lists the sources and fingerprints them. With a cache git is asked only where it could list other names
+ * than last time; while it does, what was there last time is looked at.
+ */
 export async function fingerprintSources(
   projectDir: string,
   options: SourceFingerprintOptions = {},
@@ -106,8 +101,10 @@ export async function fingerprintSources(
     options.cacheDir === undefined ? undefined : cacheFile(projectDir, options.cacheDir, options);
   // Before git starts: a fork makes every page that is written after it cost a fault.
   const cached = cachePath === undefined ? undefined : readCache(cachePath, startedAt);
+  const witness = cachePath === undefined ? undefined : await witnessOf(projectDir, options, cached);
+  const isAsBefore = cached !== undefined && witness !== undefined && cached.listing === witness;
   const [list, guess] = await Promise.all([
-    listNames(projectDir, options),
+    isAsBefore ? { ...NO_NEWS, files: cached.paths } : listNames(projectDir, options),
     // A walk is over before this begins, and knows better what to look at.
     cached && !options.sources ? statAll(projectDir, cached.paths, signal) : undefined,
   ]);
@@ -117,6 +114,12 @@ export async function fingerprintSources(
     guessed && samePaths(guessed.paths, paths)
       ? guessed.states
       : await statAll(projectDir, paths, signal, guessed);
+  let listing = isAsBefore ? witness : undefined;
+  if (!isAsBefore && witness !== undefined && list.from === 'git' && list.problems.length === 0) {
+    // What changed while git listed may be in the list or not: then the next run asks again.
+    const after = await witnessOf(projectDir, options, { paths });
+    if (after === witness) listing = witness;
+  }
   // git lists deleted files until the deletion is committed: no news. A walk has just seen its files.
   const noteAbsent = list.from === 'walk';
   const { table, ...found } = await settle({
@@ -125,20 +128,34 @@ export async function fingerprintSources(
     states,
     cached,
     cachePath,
+    listing,
     startedAt,
     noteAbsent,
     signal,
   });
-  const entries = lazyEntries(table);
-  return {
-    fingerprint: table.fingerprint,
-    get files() {
-      return entries();
-    },
+  return resultOf(table, {
     from: list.from,
     problems: fewProblems([...list.problems, ...found.problems]),
     complete: list.complete && found.complete,
-  };
+  });
+}
+
+/** A listing is only remembered where it was whole. */
+const NO_NEWS = { from: 'git', problems: [] as string[], complete: true } as const;
+/** Where every file has to be read anyway, looking at this many names costs little. */
+const FIRST_LOOK = 50_000;
+
+/** The witness of git's listing, where git would be asked. Twice the names of last time are looked at, at most. */
+async function witnessOf(
+  projectDir: string,
+  options: SourceOptions,
+  last: { paths: readonly string[] } | undefined,
+): Promise<string | undefined> {
+  if (options.sources || options.limit !== undefined) return undefined;
+  // Loaded where no globs say what the sources are.
+  const { gitWitness } = await import('./gitwitness.js');
+  const limit = last ? 2 * last.paths.length + 1_000 : FIRST_LOOK;
+  return gitWitness(projectDir, sourceFilter(projectDir, options.exclude ?? [], options.previewRoot), limit);
 }
 
 /** The paths of `now` that are new, or not as they were in `before`. */
@@ -172,6 +189,8 @@ interface Settling {
   states: Float64Array;
   cached: CachedTable | undefined;
   cachePath: string | undefined;
+  /** The witness to keep beside the files. */
+  listing?: string | undefined;
   /** No file was looked at before this (ms). */
   startedAt: number;
   /** Whether a file that is not there is worth a word. */
@@ -187,7 +206,7 @@ async function settle(job: Settling): Promise<{ table: CachedTable; problems: st
   const sameList = cached !== undefined && samePaths(cached.paths, paths);
   const table: Table = sameList ? cached : carryOver(cached, paths);
   const fresh = new Uint8Array(paths.length);
-  let changed = !sameList;
+  let changed = !sameList || cached.listing !== job.listing;
   let complete = true;
   for (let row = 0; row < paths.length; row++) {
     if (kindAt(states, row) === KIND.absent) {
@@ -207,7 +226,7 @@ async function settle(job: Settling): Promise<{ table: CachedTable; problems: st
     signal?.throwIfAborted();
   }
   if (sameList && !changed) return { table: cached, problems, complete };
-  const settled = { ...table, fingerprint: fingerprintOf(table) };
+  const settled: CachedTable = { ...table, fingerprint: fingerprintOf(table), listing: job.listing };
   if (job.cachePath !== undefined) writeCache(job.cachePath, settled, fresh, job.startedAt);
   return { table: settled, problems, complete };
 }
@@ -249,15 +268,23 @@ function fingerprintOf(table: Table): string {
   return `sha256:${hash('sha256', records.join(''))}`;
 }
 
-function lazyEntries(table: Table): () => FileEntry[] {
+/** What is handed out: `rest` and the table's fingerprint and, once asked for, its files. */
+function resultOf<T>(table: CachedTable, rest: T): T & Pick<Fingerprint, 'fingerprint' | 'files'> {
   let entries: FileEntry[] | undefined;
-  return () => {
-    if (entries) return entries;
-    const built: FileEntry[] = [];
-    eachSource(table, (row, mode, sha256) =>
-      built.push({ path: table.paths[row]!, sha256, bytes: bytesAt(table, row), mode }),
-    );
-    entries = built;
-    return built;
+  return {
+    ...rest,
+    fingerprint: table.fingerprint,
+    get files() {
+      entries ??= entriesOf(table);
+      return entries;
+    },
   };
+}
+
+function entriesOf(table: Table): FileEntry[] {
+  const entries: FileEntry[] = [];
+  eachSource(table, (row, mode, sha256) => {
+    entries.push({ path: table.paths[row]!, sha256, bytes: bytesAt(table, row), mode });
+  });
+  return entries;
 }

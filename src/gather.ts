@@ -15,6 +15,8 @@ export interface Gathered {
   bad: number;
   fromHead: number;
   fromBundles: number;
+  /** Steps of which nothing could be had: a placeholder keeps their number. */
+  lost: number;
 }
 
 /** All steps that can be had, in their order. */
@@ -33,7 +35,8 @@ export function gather(dir: string, head: Head | null): Gathered {
   }
   steps.sort((a, b) => a.step_index - b.step_index);
   const fromBundles = addUnnamed(dir, head, steps);
-  return { steps, bad, fromHead, fromBundles };
+  const all = filled(steps, head);
+  return { steps: all, bad, fromHead, fromBundles, lost: all.length - steps.length };
 }
 
 /** Each line that is a step. One whose opening was overwritten by a closing bracket (a writer overtaken elsewhere) is given it back. */
@@ -103,6 +106,45 @@ function addUnnamed(dir: string, head: Head | null, steps: Step[]): number {
     added++;
   }
   return added;
+}
+
+/** Never so many placeholders that a damaged index could fill the disk. */
+const MAX_GAP = 1000;
+
+/**
+ * The steps with a placeholder for each number that is missing between them, so that every other step keeps its name.
+ * A placeholder says so in its note, and shows the bundle of the step before it.
+ */
+function filled(steps: Step[], head: Head | null): Step[] {
+  const all: Step[] = [];
+  for (const step of steps) {
+    const gap = step.step_index - all.length - 1;
+    const near = all.at(-1) ?? step;
+    if (gap > 0 && gap <= MAX_GAP)
+      for (let n = 0; n < gap; n++) all.push(placeholder(near, all.length + 1, head));
+    all.push(step);
+  }
+  return all;
+}
+
+function placeholder(near: Step, step_index: number, head: Head | null): Step {
+  const step = makeStep(
+    { command: null, publish_reason: 'capture', note: 'What was recorded of this step is lost.' },
+    {
+      step_id: stepId(step_index),
+      step_index,
+      published_at: near.published_at ?? head?.updated_at,
+      bundle_id: near.bundle_id,
+      render: null,
+      manifest_sha256: near.manifest_sha256,
+      prev_sha256: null,
+      status: 'error',
+      cached: true,
+      command_path: null,
+      note_path: null,
+    },
+  );
+  return { ...step, lost: true };
 }
 
 /** What a manifest knows of its step. */

@@ -65,7 +65,7 @@ export function emptyHead(name: string, fields: SessionFields, at: string): Head
     watcher: null,
     recoveries: [],
     publish_command: `preview capture --session ${name}`,
-    watch_command: `previews watch ${name}`,
+    watch_command: null,
     inspect_command: `previews inspect ${name}`,
   };
 }

@@ -34,7 +34,7 @@ export function numberOf(name: string, kind: 'bundle' | 'session' | 'step'): num
 export const byNumber = (a: string, b: string): number => trailing(a) - trailing(b);
 const trailing = (name: string) => Number(/(\d+)$/.exec(name)?.[1] ?? 0);
 
-const isDir = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const _isDir = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /** `start` and each folder above it. */
@@ -71,13 +71,23 @@ export function inMainWorkTree(from: string): string {
   }
 }
 
-function isMarked(folder: string): boolean {
-  return isDir(join(folder, ROOT_NAME)) || isThere(join(folder, CONFIG_NAME));
+/** Whether a folder is a project's; a config or root that a stranger put above ours does not count. */
+function isMarked(folder: string, owners: ReadonlySet<number>): boolean {
+  const root = statSync(join(folder, ROOT_NAME), { throwIfNoEntry: false });
+  const config = statSync(join(folder, CONFIG_NAME), { throwIfNoEntry: false });
+  return (root?.isDirectory() && owners.has(root.uid)) || (config !== undefined && owners.has(config.uid));
+}
+
+/** Whose markers count for `cwd`: ours, root's, and those of whoever owns `cwd` itself. */
+function trustedOwners(cwd: string): ReadonlySet<number> {
+  const owner = statSync(cwd, { throwIfNoEntry: false })?.uid;
+  return new Set([0, process.getuid?.() ?? 0, owner ?? 0]);
 }
 
 /** The folder whose work is recorded: the nearest marked ancestor, else the git top, else `cwd`. */
 export function findProject(cwd: string): string {
-  for (const here of upwards(cwd)) if (isMarked(here)) return here;
+  const owners = trustedOwners(cwd);
+  for (const here of upwards(cwd)) if (isMarked(here, owners)) return here;
   return gitTop(cwd) ?? cwd;
 }
 

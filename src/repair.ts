@@ -9,7 +9,7 @@ import { PreviewError } from './errors.js';
 import { type Gathered, gather } from './gather.js';
 import { hashFile, sha256 } from './hash.js';
 import { emptyHead } from './head.js';
-import { bundleName, HEAD_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
+import { HEAD_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
 import { acquireLock, type LockOptions, makeWork } from './lock.js';
 import { readHead } from './read.js';
 import type { Head, Problem, Step } from './schema.js';
@@ -137,11 +137,14 @@ function relink(steps: Step[]): { bytes: Buffer; steps: Step[] } {
   return { bytes: Buffer.concat(pieces), steps: linked };
 }
 
-function describe({ steps, bad, fromHead, fromBundles }: Gathered, kept: string[]): string[] {
+function describe({ steps, bad, fromHead, fromBundles, lost }: Gathered, kept: string[]): string[] {
   const lines = [`${steps.length} steps were put together again`];
   if (bad > 0) lines.push(`${bad} lines could not be read`);
   if (fromHead > 0) lines.push(`${fromHead} steps were taken from the head`);
   if (fromBundles > 0) lines.push(`${fromBundles} steps were rebuilt from their bundles' manifests`);
+  if (lost > 0) lines.push(`${lost} steps are lost; a placeholder keeps the number of each`);
+  const moved = steps.filter((step, at) => step.step_index !== at + 1).length;
+  if (moved > 0) lines.push(`${moved} steps have another number now; recovered_from tells which they had`);
   if (kept.length > 0) lines.push(`the damaged files are kept as ${kept.join(' and ')}`);
   return lines;
 }
@@ -160,7 +163,6 @@ function rebuiltHead(dir: string, old: Head | null, steps: Step[], bytes: Buffer
   const numbers = steps.map((step) => numberOf(step.bundle_id, 'bundle') ?? 0);
   const unnamed = readdirSync(dir).map((name) => numberOf(name, 'bundle') ?? 0);
   const last_number = numbers.concat(unnamed).reduce((a, b) => Math.max(a, b), base.bundle_last);
-  const named = new Set(numbers);
   return {
     ...base,
     updated_at: at,
@@ -174,10 +176,8 @@ function rebuiltHead(dir: string, old: Head | null, steps: Step[], bytes: Buffer
     current_begun: null,
     bundle_count: new Set(numbers).size,
     bundle_last: last_number,
-    orphans: unnamed
-      .filter((number) => number > 0 && !named.has(number))
-      .map(bundleName)
-      .slice(0, LIMITS.orphans),
+    // What no step names any more may be all that is left of one: it stays, and verify goes on naming it.
+    orphans: base.orphans,
     trajectory_step_count: steps.length,
     trajectory_bytes: bytes.length - 3,
     trajectory_sha256: last ? sha256(JSON.stringify(last)) : null,

@@ -3,6 +3,9 @@
 // they are on disk. Objects are loose: unknown keys are kept. zod/mini: a twelfth of zod's size.
 import * as z from 'zod/mini';
 
+// A command checks a handful of objects and ends: compiling a checker for each schema would cost more than it saves.
+z.config({ jitless: true });
+
 const text = z.string();
 const count = z.int().check(z.nonnegative());
 const sha256 = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/));
@@ -183,7 +186,8 @@ export interface Reading<T> {
 /** Checks `value` by `schema`; the first few issues come back as one problem. Never throws. */
 export function check<T>(schema: z.ZodMiniType<T>, value: unknown, where: string): Reading<T | null> {
   const result = z.safeParse(schema, value);
-  if (result.success) return { value: result.data, problems: [] };
+  // The object itself, not zod's copy: its keys keep their order, on which a line's hash depends.
+  if (result.success) return { value: value as T, problems: [] };
   const issues = result.error.issues
     .slice(0, 4)
     .map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`);

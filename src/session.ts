@@ -184,7 +184,7 @@ async function succeed(session: OpenSession, reason: Closed | null): Promise<Ope
   return { ...session, dir, name: basename(dir), created, warnings };
 }
 
-/** A session of the root that is `active` (or `waiting`), the one of the newest number; null where none is. */
+/** The root's current session where it is `active` (or `waiting`), else null. */
 export function activeSession(root: string): string | null {
   const current = readPointer(join(root, CURRENT_NAME));
   if (current === null || !isSessionName(current)) return null;

@@ -54,6 +54,8 @@ export interface Table {
 export interface CachedTable extends Table {
   /** The fingerprint of the whole table. */
   fingerprint: string;
+  /** The witness of git's listing (gitwitness.ts) that `paths` is; undefined where it had none. */
+  listing?: string | undefined;
 }
 
 export function emptyTable(paths: string[]): Table {
@@ -158,6 +160,7 @@ interface CacheHead {
   saved_at: number;
   rows: number;
   fingerprint: string;
+  listing?: string | undefined;
 }
 
 /**
@@ -211,6 +214,7 @@ function pack(table: CachedTable, savedAt: number): Buffer {
     saved_at: savedAt,
     rows: table.paths.length,
     fingerprint: table.fingerprint,
+    listing: table.listing,
   };
   const line = MAGIC + JSON.stringify(head);
   const body = Buffer.concat([
@@ -240,5 +244,5 @@ function unpack(body: Buffer, head: CacheHead): CachedTable | undefined {
   const names = body.toString('utf8', at);
   const paths = head.rows === 0 ? [] : names.split('\0');
   if (paths.length !== head.rows || typeof head.fingerprint !== 'string') return undefined;
-  return { paths, stats, hashes, kinds, fingerprint: head.fingerprint };
+  return { paths, stats, hashes, kinds, fingerprint: head.fingerprint, listing: head.listing };
 }

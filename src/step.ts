@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createFile, exists, makeDir, syncPath } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { sha256 } from './hash.js';
-import type { Step } from './schema.js';
-import { cutText, jsonBytes, utf8Bytes, wellFormed } from './text.js';
+import { check, type Step, stepSchema } from './schema.js';
+import { cutText, jsonBytes, utf8Bytes, wellFormed, wellFormedJson } from './text.js';
 import { LIMITS } from './version.js';
 
 export const TEXTS_NAME = 'texts';
@@ -102,9 +102,14 @@ export function makeStep(input: StepInput, place: StepPlace): Step {
     ...(input.actor ? { actor: input.actor } : {}),
   };
   // Parsing and writing again must give the same bytes, for readers rebuild the line from the head.
-  const clean: Step = JSON.parse(
-    JSON.stringify(step, (_key, value) => (typeof value === 'string' ? wellFormed(value) : value)),
-  );
+  const clean = wellFormedJson(step);
+  const { problems } = check(stepSchema, clean, place.step_id);
+  if (problems.length > 0)
+    throw new PreviewError(
+      'usage',
+      `the step does not fit its schema: ${problems[0]!.detail}`,
+      'guides/protocol.md lists the fields of a step',
+    );
   const bytes = utf8Bytes(JSON.stringify(clean));
   if (bytes > LIMITS.stepLine) {
     throw new PreviewError(

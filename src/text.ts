@@ -12,6 +12,10 @@ export const jsonBytes = (text: string): number => utf8Bytes(JSON.stringify(text
 /** `text` with every lone surrogate replaced by U+FFFD, so that it is strict UTF-8 once encoded. */
 export const wellFormed = (text: string): string => text.toWellFormed();
 
+/** A JSON value with every text in it well formed. */
+export const wellFormedJson = <T>(value: T): T =>
+  JSON.parse(JSON.stringify(value, (_key, item) => (typeof item === 'string' ? wellFormed(item) : item)));
+
 /**
  * `text`, or its longest prefix that ends in `…` and measures at most `limit` by `measure`
  * (bytes, `utf8Bytes` unless told). Never ends in half a character. Below the width of `…`: empty.

@@ -108,7 +108,7 @@ function verifyChain(dir: string, head: Head, problems: Problem[], wanted: strin
         where,
         detail: `it names another manifest hash for ${step.bundle_id} than ${use.step.step_id}`,
       });
-    if (use && !step.cached)
+    if (use && !step.cached && !use.step['lost'])
       problems.push({
         kind: 'bundle_doubled',
         where,

@@ -1,9 +1,10 @@
 // `previews inspect [REF]`: a session with its newest steps, or one step or bundle with all that is known of it.
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { humanBytes, painter, printJson, say } from '../../src/cli.js';
 import { runCommand, whole } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
-import { numberOf, stepId } from '../../src/layout.js';
+import { findSession, numberOf, stepId } from '../../src/layout.js';
 import { asWarnings, inside, readBundle, readHead, readSteps } from '../../src/read.js';
 import { sessionsOf } from '../../src/ref.js';
 import type { Head, Problem, Step } from '../../src/schema.js';
@@ -31,12 +32,15 @@ export function main(argv: string[]): Promise<number> {
         if (found.kind === 'step') return inspectStep(found.session, found.index, options);
         if (found.kind === 'bundle')
           return inspectBundle(found.bundle, stepOf(found.session, found.bundle), [], options);
-        return inspectSession(found.kind === 'root' ? newestOf(found.root) : found.session, options);
+        return inspectSession(found.kind === 'root' ? sessionOf(found.root) : found.session, options);
       }),
   );
 }
 
-function newestOf(root: string): string {
+/** A root's current session, or its newest where it has none. */
+function sessionOf(root: string): string {
+  const session = findSession({ cwd: root, env: {}, root }, root);
+  if (session !== null && existsSync(session)) return session;
   const newest = sessionsOf(root).at(-1);
   if (newest === undefined)
     throw new PreviewError('not_found', `no session is recorded in ${root}`, '`preview capture` begins one');

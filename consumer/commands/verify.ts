@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { painter, printJson, progress, say } from '../../src/cli.js';
 import { runCommand, text } from '../../src/command.js';
-import { EXIT } from '../../src/errors.js';
+import { EXIT, PreviewError } from '../../src/errors.js';
 import { sessionsOf } from '../../src/ref.js';
 import { neutralise } from '../../src/text.js';
 import { type Verdict, type VerifyOptions, verify, verifyBundle } from '../../src/verify.js';
@@ -13,6 +13,13 @@ export function main(argv: string[]): Promise<number> {
     refCommand('verify', 'Check every step and file of a session against its recorded hashes.')
       .option('--head <sha256:…>', 'a head hash kept elsewhere: the history must contain it', text)
       .action((ref: string | undefined, options) => {
+        if (options.head !== undefined && !/^sha256:[0-9a-f]{64}$/.test(options.head)) {
+          throw new PreviewError(
+            'usage',
+            `${JSON.stringify(options.head)} is no head hash`,
+            'expected sha256: and 64 hex digits, as trajectory_sha256 of a session.json',
+          );
+        }
         let state = 'verifying';
         const finish = progress(() => state);
         const verdict = verdictOf(ref, options, {
@@ -34,14 +41,24 @@ function verdictOf(ref: string | undefined, options: { root?: string }, how: Ver
   if (found.kind === 'bundle') return verifyBundle(found.bundle);
   if (found.kind !== 'root') return verify(found.session, how);
   const all: Verdict = { ok: true, steps: 0, bundles: 0, pending: 0, problems: [] };
+  let seen = how.head === undefined;
   for (const name of sessionsOf(found.root)) {
-    const { ok, steps, bundles, pending, problems } = verify(join(found.root, name), how);
-    all.ok &&= ok;
-    all.steps += steps;
-    all.bundles += bundles;
-    all.pending += pending;
-    all.problems.push(...problems.map((problem) => ({ ...problem, where: `${name}/${problem.where}` })));
+    const { problems, ...counts } = verify(join(found.root, name), how);
+    // One of the root's sessions must hold the head hash, not each.
+    const own = problems.filter((problem) => problem.kind !== 'head_hash');
+    seen ||= own.length === problems.length;
+    all.steps += counts.steps;
+    all.bundles += counts.bundles;
+    all.pending += counts.pending;
+    all.problems.push(...own.map((problem) => ({ ...problem, where: `${name}/${problem.where}` })));
   }
+  if (!seen)
+    all.problems.push({
+      kind: 'head_hash',
+      where: found.root,
+      detail: `no step of any session has the hash ${how.head}`,
+    });
+  all.ok = all.problems.length === 0;
   return all;
 }
 

@@ -1,11 +1,11 @@
 // `preview init`: looks at what is there and writes a small preview.config.json. Never asks, never overwrites.
 import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { printJson, say } from '../../src/cli.js';
 import { command, runCommand, text } from '../../src/command.js';
 import { createFile } from '../../src/disk.js';
 import { errnoOf, PreviewError } from '../../src/errors.js';
-import { CONFIG_NAME, findRoot, ROOT_NAME } from '../../src/layout.js';
+import { CONFIG_NAME, findRoot, inMainWorkTree, ROOT_NAME } from '../../src/layout.js';
 import { makeRoot } from '../../src/session.js';
 import { DIST } from '../config.js';
 import { configFor, detect } from '../detect.js';
@@ -22,7 +22,8 @@ export function main(argv: string[]): Promise<number> {
         const project = process.cwd();
         const file = join(project, CONFIG_NAME);
         const detected = await detect(project, join(project, ROOT_NAME));
-        const config = configFor(detected, `./${ROOT_NAME}/${SCHEMA}`);
+        const root = rootOf(project, options.root);
+        const config = configFor(detected, toPosix(relative(project, join(root, SCHEMA))));
         try {
           createFile(file, `${JSON.stringify(config, null, 2)}\n`, true);
         } catch (error) {
@@ -33,8 +34,6 @@ export function main(argv: string[]): Promise<number> {
             'edit it, or move it away first',
           );
         }
-        // The config marks the project, so the root is found from it.
-        const root = findRoot({ cwd: project, env: process.env, root: options.root });
         makeRoot(root);
         copyFileSync(join(DIST, SCHEMA), join(root, SCHEMA));
         if (options.json) {
@@ -51,3 +50,13 @@ export function main(argv: string[]): Promise<number> {
       }),
   );
 }
+
+/** Where this project's recordings will lie once its config marks it. */
+function rootOf(project: string, named: string | undefined): string {
+  const place = { cwd: project, env: process.env, root: named };
+  const elsewhere =
+    named !== undefined || process.env['PREVIEW_ROOT'] !== undefined || inMainWorkTree(project) !== project;
+  return elsewhere ? findRoot(place) : join(project, ROOT_NAME);
+}
+
+const toPosix = (path: string) => (path.startsWith('.') ? path : `./${path}`).replaceAll('\\', '/');

@@ -1,14 +1,13 @@
 // `preview latest`: the current bundle, and whether the sources have changed since.
 import { join } from 'node:path';
-import { painter, printJson, say } from '../../src/cli.js';
+import { printJson, say } from '../../src/cli.js';
 import { command, runCommand, withPlace } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
 import { fingerprintSources } from '../../src/fingerprint.js';
 import { CACHE_NAME, findRoot, findSession } from '../../src/layout.js';
 import { readHead } from '../../src/read.js';
 import type { Head } from '../../src/schema.js';
-import { chooseRecipe } from '../capture.js';
-import { loadProject } from '../config.js';
+import { findRecipe, loadProject, type NamedRecipe, type Project } from '../config.js';
 import { reportCapture } from '../report.js';
 import { currentResult } from '../result.js';
 
@@ -47,25 +46,38 @@ export function main(argv: string[]): Promise<number> {
           return;
         }
         reportCapture(result, false);
-        say(
-          result.stale
-            ? painter()('yellow', '  stale    the sources have changed since')
-            : '  fresh    the sources are as they were',
-        );
+        const words = {
+          true: 'stale    the sources have changed since',
+          false: 'fresh    the sources are as they were',
+          null: 'unknown  another program recorded it, so whether it is stale cannot be told',
+        };
+        say(`  ${words[`${result.stale}`]}`);
       });
   });
 }
 
-/** Compares the sources as they are with what the current step was made from. */
-async function isStale(head: Head, root: string): Promise<boolean> {
+/** Compares the sources as they are with what the current step was made from; null where that cannot be told. */
+async function isStale(head: Head, root: string): Promise<boolean | null> {
+  const current = head.history.find((step) => step.step_id === head.current_step_id) ?? head.latest_step;
   const project = loadProject(process.cwd());
-  const recipe = await chooseRecipe(project, head.recipe ?? undefined, root);
+  const name = current?.['recipe'];
+  const recipe = typeof name === 'string' ? recipeOrNull(name, project) : null;
+  // Another program published it, under a name that is no recipe of ours.
+  if (recipe === null || !current?.['source_fingerprint']) return null;
   const sources = await fingerprintSources(project.dir, {
     sources: recipe.sources,
     exclude: recipe.exclude,
     previewRoot: root,
     cacheDir: join(root, CACHE_NAME),
   });
-  const current = head.history.find((step) => step.step_id === head.current_step_id) ?? head.latest_step;
-  return sources.fingerprint !== current?.['source_fingerprint'];
+  return sources.fingerprint !== current['source_fingerprint'];
+}
+
+function recipeOrNull(name: string, { config }: Project): NamedRecipe | null {
+  try {
+    return findRecipe(name, config);
+  } catch (error) {
+    if (error instanceof PreviewError && error.code === 'recipe_unknown') return null;
+    throw error;
+  }
 }

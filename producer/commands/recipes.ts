@@ -1,8 +1,9 @@
 // `preview recipes`: what can be rendered here, and what each recipe needs.
 import { painter, printJson, say } from '../../src/cli.js';
 import { command, runCommand } from '../../src/command.js';
+import { DEFAULT_RULES } from '../collect.js';
 import { builtinNames, findRecipe, loadProject, type NamedRecipe } from '../config.js';
-import { findProgram } from '../tools.js';
+import { findProgram, located } from '../tools.js';
 
 interface Row {
   name: string;
@@ -22,9 +23,9 @@ function rowOf(recipe: NamedRecipe, project: string): Row {
   return {
     name: recipe.name,
     description: recipe.description ?? '',
-    emits: [...new Set((recipe.artifacts ?? []).map((rule) => rule.role))],
+    emits: [...new Set((recipe.artifacts ?? DEFAULT_RULES).map((rule) => rule.role))],
     needs: programs,
-    available: programs.every((program) => findProgram(program, project) !== null),
+    available: programs.every((program) => findProgram(located(program, project), project) !== null),
   };
 }
 

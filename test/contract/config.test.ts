@@ -14,10 +14,26 @@ describe.concurrent('broken', () => {
     ['an unknown key in a recipe', withRecipe({ runn: [] }), /recipes\.quick: unknown key "runn"/],
     ['a wrong type', withRecipe({ timeout_s: '60' }), /recipes\.quick\.timeout_s: expected number/],
     ['a text for run', withRecipe({ run: 'cp a b' }), /recipes\.quick\.run: expected array/],
-    ['a source outside', withRecipe({ sources: ['../x'] }), /recipes\.quick\.sources\.0: expected a path inside the project, got "\.\.\/x"/],
-    ['an absolute artifact', withRecipe({ artifacts: [{ path: '/etc/passwd', role: 'hero' }] }), /recipes\.quick\.artifacts\.0\.path: expected a path inside the project/],
-    ['an unknown role', withRecipe({ artifacts: [{ path: 'x', role: 'heroes' }] }), /recipes\.quick\.artifacts\.0\.role: expected one of hero/],
-    ['a bad regular expression', withRecipe({ facts: [{ name: 'x', from: 'stdout', match: '(' }] }), /recipes\.quick\.facts\.0\.match: expected a regular expression/],
+    [
+      'a source outside',
+      withRecipe({ sources: ['../x'] }),
+      /recipes\.quick\.sources\.0: expected a path inside the project, got "\.\.\/x"/,
+    ],
+    [
+      'an absolute artifact',
+      withRecipe({ artifacts: [{ path: '/etc/passwd', role: 'hero' }] }),
+      /recipes\.quick\.artifacts\.0\.path: expected a path inside the project/,
+    ],
+    [
+      'an unknown role',
+      withRecipe({ artifacts: [{ path: 'x', role: 'heroes' }] }),
+      /recipes\.quick\.artifacts\.0\.role: expected one of hero/,
+    ],
+    [
+      'a bad regular expression',
+      withRecipe({ facts: [{ name: 'x', from: 'stdout', match: '(' }] }),
+      /recipes\.quick\.facts\.0\.match: expected a regular expression/,
+    ],
     ['an array', '[]', /expected object/],
     ['no JSON', '{"software": openscad}', /not JSON/],
     ['JSON with a comment', '{ // hi\n}', /not JSON/],
@@ -50,19 +66,34 @@ describe.concurrent('broken', () => {
 describe('accepted', () => {
   test('a byte order mark, and a $schema', async () => {
     const project = makeProject();
-    write(project, { 'preview.config.json': `\ufeff${JSON.stringify({ $schema: './x.json', ...config() })}\r\n` });
+    write(project, {
+      'preview.config.json': `\ufeff${JSON.stringify({ $schema: './x.json', ...config() })}\r\n`,
+    });
     expect(await done(preview(project, ['capture', '--json']))).toMatchObject({ status: 'ok' });
   });
 
   test('a recipe that uses a built-in one, or is named as one', async () => {
     const project = makeProject();
-    write(project, { 'a.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>', 'preview.config.json': JSON.stringify({ recipes: { svg: { uses: 'svg', sources: ['a.svg'] } } }) });
-    expect((await done(preview(project, ['recipes', '--json'])))['recipes'].filter((recipe: any) => recipe.name === 'svg')).toHaveLength(1);
-    expect(await done(preview(project, ['capture', '--json']))).toMatchObject({ artifact_count: expect.any(Number) });
+    write(project, {
+      'a.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>',
+      'preview.config.json': JSON.stringify({ recipes: { svg: { uses: 'svg', sources: ['a.svg'] } } }),
+    });
+    expect(
+      (await done(preview(project, ['recipes', '--json'])))['recipes'].filter(
+        (recipe: any) => recipe.name === 'svg',
+      ),
+    ).toHaveLength(1);
+    expect(await done(preview(project, ['capture', '--json']))).toMatchObject({
+      artifact_count: expect.any(Number),
+    });
   });
 
   test('a default that is no recipe, and a recipe that uses none, are told', async () => {
-    for (const content of [{ default_recipe: 'gone', recipes: { quick: RECIPES.copy } }, { recipes: { quick: { uses: 'gone' } } }, { recipes: { quick: { uses: 'quick' } } }]) {
+    for (const content of [
+      { default_recipe: 'gone', recipes: { quick: RECIPES.copy } },
+      { recipes: { quick: { uses: 'gone' } } },
+      { recipes: { quick: { uses: 'quick' } } },
+    ]) {
       const project = makeProject();
       write(project, { 'preview.config.json': JSON.stringify(content) });
       const outcome = await preview(project, ['capture', '--json']);
@@ -76,9 +107,20 @@ test('facts, with, several commands and placeholders', async () => {
     quick: {
       sources: ['a.png'],
       with: { name: 'render', size: 7, fast: true },
-      run: [['sh', '-c', 'echo "size {size} {fast} {unknown} $0" && echo "Facets:   412" >&2', '{sources}'], ['cp', '{project}/a.png', '{out}/{name}.png'], ['cp', '{out}/{name}.png', '{out}/thumb.png']],
-      facts: [{ name: 'facets', from: 'stderr', match: 'Facets: +(\\d+)' }, { name: 'said', from: 'stdout', match: '^size .*$' }, { name: 'absent', from: 'stdout', match: 'nothing' }],
-      artifacts: [{ path: 'render.png', role: 'hero' }, { path: 'thumb.png', role: 'thumb' }],
+      run: [
+        ['sh', '-c', 'echo "size {size} {fast} {unknown} $0" && echo "Facets:   412" >&2', '{sources}'],
+        ['cp', '{project}/a.png', '{out}/{name}.png'],
+        ['cp', '{out}/{name}.png', '{out}/thumb.png'],
+      ],
+      facts: [
+        { name: 'facets', from: 'stderr', match: 'Facets: +(\\d+)' },
+        { name: 'said', from: 'stdout', match: '^size .*$' },
+        { name: 'absent', from: 'stdout', match: 'nothing' },
+      ],
+      artifacts: [
+        { path: 'render.png', role: 'hero' },
+        { path: 'thumb.png', role: 'thumb' },
+      ],
     },
   });
   const result = await done(preview(project, ['capture', '--json']));

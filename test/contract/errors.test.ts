@@ -12,7 +12,12 @@ function rows(): string[][] {
   return section
     .split('\n')
     .filter((line) => /^\|\s*`[a-z_]+`\s*\|/.test(line) && !line.includes('`code` |'))
-    .map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
 }
 
 test('guides/errors.md has one row for each code, and no other', () => {
@@ -21,12 +26,14 @@ test('guides/errors.md has one row for each code, and no other', () => {
   expect([...codes].sort()).toEqual(Object.keys(ERROR_CODES).sort());
 });
 
-test('each row says something, and names the code\'s exit code', () => {
+test("each row says something, and names the code's exit code", () => {
   const found = rows();
   expect(found.length).toBe(Object.keys(ERROR_CODES).length);
   for (const [code, ...cells] of found) {
     expect(cells.length, code).toBeGreaterThanOrEqual(2);
     for (const cell of cells) expect(cell, code).not.toBe('');
-    expect(cells.join(' '), code).toMatch(new RegExp(`\\b${ERROR_CODES[code!.replaceAll('`', '') as keyof typeof ERROR_CODES]}\\b`));
+    expect(cells.join(' '), code).toMatch(
+      new RegExp(`\\b${ERROR_CODES[code!.replaceAll('`', '') as keyof typeof ERROR_CODES]}\\b`),
+    );
   }
 });

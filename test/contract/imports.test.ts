@@ -24,7 +24,10 @@ function parse(path: string): Source {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
   const imports: Source['imports'] = [];
   walk(tree, (node) => {
-    const from = (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier ? node.moduleSpecifier : importCall(node);
+    const from =
+      (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier
+        ? node.moduleSpecifier
+        : importCall(node);
     if (from && ts.isStringLiteral(from)) imports.push({ name: from.text, typeOnly: isTypeOnly(node) });
   });
   return { path, text, tree, imports };
@@ -32,20 +35,30 @@ function parse(path: string): Source {
 
 function importCall(node: ts.Node): ts.Node | undefined {
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal;
-  const called = ts.isCallExpression(node) && (node.expression.kind === ts.SyntaxKind.ImportKeyword || node.expression.getText() === 'require');
+  const called =
+    ts.isCallExpression(node) &&
+    (node.expression.kind === ts.SyntaxKind.ImportKeyword || node.expression.getText() === 'require');
   return called ? node.arguments[0] : undefined;
 }
 
 /** True where nothing of the import is left when the program runs. */
 function isTypeOnly(node: ts.Node): boolean {
   if (ts.isImportTypeNode(node)) return true;
-  if (ts.isExportDeclaration(node)) return node.isTypeOnly || allTypes(node.exportClause && ts.isNamedExports(node.exportClause) ? node.exportClause.elements : []);
+  if (ts.isExportDeclaration(node))
+    return (
+      node.isTypeOnly ||
+      allTypes(node.exportClause && ts.isNamedExports(node.exportClause) ? node.exportClause.elements : [])
+    );
   if (!ts.isImportDeclaration(node) || !node.importClause) return false;
   const { importClause } = node;
-  const named = importClause.namedBindings && ts.isNamedImports(importClause.namedBindings) ? importClause.namedBindings.elements : [];
+  const named =
+    importClause.namedBindings && ts.isNamedImports(importClause.namedBindings)
+      ? importClause.namedBindings.elements
+      : [];
   return importClause.isTypeOnly || (!importClause.name && allTypes(named));
 }
-const allTypes = (elements: readonly { isTypeOnly: boolean }[]) => elements.length > 0 && elements.every((element) => element.isTypeOnly);
+const allTypes = (elements: readonly { isTypeOnly: boolean }[]) =>
+  elements.length > 0 && elements.every((element) => element.isTypeOnly);
 
 function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
   visit(node);
@@ -68,7 +81,9 @@ const strays = (files: Source[], allowed: string[]) =>
   files.flatMap(({ path, imports }) =>
     imports.flatMap(({ name }) => {
       const to = target(path, name);
-      return to === null || allowed.some((folder) => to.startsWith(`${folder}/`)) ? [] : [`${path} imports ${to}`];
+      return to === null || allowed.some((folder) => to.startsWith(`${folder}/`))
+        ? []
+        : [`${path} imports ${to}`];
     }),
   );
 
@@ -84,11 +99,20 @@ describe('the import table', () => {
   });
 
   test('the check itself finds what is forbidden, however it is written', () => {
-    for (const line of ["import { x } from '../producer/x.js';", "export * from '../consumer/x.js';", "const x = await import('../test/x.js');", "type X = import('../producer/x.js').X;", "require('../producer/x.js');"]) {
+    for (const line of [
+      "import { x } from '../producer/x.js';",
+      "export * from '../consumer/x.js';",
+      "const x = await import('../test/x.js');",
+      "type X = import('../producer/x.js').X;",
+      "require('../producer/x.js');",
+    ]) {
       const tree = ts.createSourceFile('src/made.ts', line, ts.ScriptTarget.ES2022, true);
       const imports: Source['imports'] = [];
       walk(tree, (node) => {
-        const from = (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier ? node.moduleSpecifier : importCall(node);
+        const from =
+          (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier
+            ? node.moduleSpecifier
+            : importCall(node);
         if (from && ts.isStringLiteral(from)) imports.push({ name: from.text, typeOnly: false });
       });
       expect(strays([{ path: 'src/made.ts', text: line, tree, imports }], ['src']), line).toHaveLength(1);
@@ -97,16 +121,23 @@ describe('the import table', () => {
 });
 
 /** Calls by which a file system changes. `open` and its like only with a flag other than reading. */
-const WRITING = /^(write|writev|writeFile|appendFile|mkdir|mkdtemp|rename|rm|rmdir|unlink|chmod|fchmod|lchmod|chown|fchown|lchown|symlink|link|truncate|ftruncate|utimes|futimes|lutimes|copyFile|cp)(Sync)?$|^createWriteStream$/;
+const WRITING =
+  /^(write|writev|writeFile|appendFile|mkdir|mkdtemp|rename|rm|rmdir|unlink|chmod|fchmod|lchmod|chown|fchown|lchown|symlink|link|truncate|ftruncate|utimes|futimes|lutimes|copyFile|cp)(Sync)?$|^createWriteStream$/;
 const WRITING_PACKAGES = ['write-file-atomic', 'proper-lockfile'];
 
 /** The writing calls in a file: names imported from node:fs, or called on what was imported from it. */
 function writingCalls({ tree, imports, path }: Source): string[] {
-  const found: string[] = imports.filter(({ name, typeOnly }) => !typeOnly && WRITING_PACKAGES.includes(name)).map(({ name }) => `${path} imports ${name}`);
+  const found: string[] = imports
+    .filter(({ name, typeOnly }) => !typeOnly && WRITING_PACKAGES.includes(name))
+    .map(({ name }) => `${path} imports ${name}`);
   const fromFs = new Set<string>();
   const namespaces = new Set<string>();
   walk(tree, (node) => {
-    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier) && /^(node:)?fs(\/promises)?$/.test(node.moduleSpecifier.text)) {
+    if (
+      ts.isImportDeclaration(node) &&
+      ts.isStringLiteral(node.moduleSpecifier) &&
+      /^(node:)?fs(\/promises)?$/.test(node.moduleSpecifier.text)
+    ) {
       const clause = node.importClause;
       if (clause?.name) namespaces.add(clause.name.text);
       const bindings = clause?.namedBindings;
@@ -124,12 +155,17 @@ function writingCalls({ tree, imports, path }: Source): string[] {
   walk(tree, (node) => {
     if (!ts.isCallExpression(node)) return;
     const callee = node.expression;
-    const name = ts.isPropertyAccessExpression(callee) ? callee.name.text : ts.isIdentifier(callee) ? callee.text : '';
+    const name = ts.isPropertyAccessExpression(callee)
+      ? callee.name.text
+      : ts.isIdentifier(callee)
+        ? callee.text
+        : '';
     const base = ts.isPropertyAccessExpression(callee) ? callee.expression.getText() : '';
     const onFs = ts.isIdentifier(callee) ? fromFs.has(name) : namespaces.has(base.split('.')[0]!);
     if (onFs && WRITING.test(name)) found.push(`${path} calls ${name}`);
     const flag = node.arguments[1];
-    if (onFs && /^open(Sync)?$/.test(name) && flag && flag.getText() !== "'r'") found.push(`${path} opens with ${flag.getText()}`);
+    if (onFs && /^open(Sync)?$/.test(name) && flag && flag.getText() !== "'r'")
+      found.push(`${path} opens with ${flag.getText()}`);
   });
   return [...new Set(found)];
 }
@@ -156,8 +192,10 @@ function reached(): Map<string, string[]> {
  */
 const EXPLAINED: Record<string, string> = {
   'src/cli.ts': 'writeSync goes to the file descriptors 1 and 2 only: what a command prints',
-  'src/disk.ts': 'layout.ts takes readPointer from it; its writing functions are called by the producer\'s modules alone',
-  'src/trajectory.ts': 'healing lies beside reading; healTail and openTrajectory are called by commit.ts alone',
+  'src/disk.ts':
+    "layout.ts takes readPointer from it; its writing functions are called by the producer's modules alone",
+  'src/trajectory.ts':
+    'healing lies beside reading; healTail and openTrajectory are called by commit.ts alone',
 };
 
 describe('I6 the consumer never writes in a session', () => {
@@ -170,13 +208,28 @@ describe('I6 the consumer never writes in a session', () => {
     const ways = reached();
     const paths = [...ways.keys()].filter((path) => path.startsWith('src/'));
     expect(paths.length).toBeGreaterThanOrEqual(10);
-    const writing = src.filter(({ path }) => ways.has(path) && !(path in EXPLAINED) && writingCalls(src.find((file) => file.path === path)!).length > 0);
-    expect(writing.map((file) => `${ways.get(file.path)!.join(' → ')}: ${writingCalls(file).join(', ')}`)).toEqual([]);
+    const writing = src.filter(
+      ({ path }) =>
+        ways.has(path) &&
+        !(path in EXPLAINED) &&
+        writingCalls(src.find((file) => file.path === path)!).length > 0,
+    );
+    expect(
+      writing.map((file) => `${ways.get(file.path)!.join(' → ')}: ${writingCalls(file).join(', ')}`),
+    ).toEqual([]);
   });
 
   test('neither the lock, the commit, the session nor the bundle is reached', () => {
     const ways = reached();
-    for (const path of ['src/lock.ts', 'src/commit.ts', 'src/session.ts', 'src/publish.ts', 'src/bundle.ts', 'src/repair.ts']) expect(ways.get(path)?.join(' → ')).toBeUndefined();
+    for (const path of [
+      'src/lock.ts',
+      'src/commit.ts',
+      'src/session.ts',
+      'src/publish.ts',
+      'src/bundle.ts',
+      'src/repair.ts',
+    ])
+      expect(ways.get(path)?.join(' → ')).toBeUndefined();
   });
 
   test('the explained modules are there, are reached, and do write: else the list is out of date', () => {
@@ -190,14 +243,29 @@ describe('I6 the consumer never writes in a session', () => {
   test('the check itself finds writing calls', () => {
     const finds = (text: string) => {
       const tree = ts.createSourceFile('consumer/made.ts', text, ts.ScriptTarget.ES2022, true);
-      const imports = text.includes('write-file-atomic') ? [{ name: 'write-file-atomic', typeOnly: false }] : [];
+      const imports = text.includes('write-file-atomic')
+        ? [{ name: 'write-file-atomic', typeOnly: false }]
+        : [];
       return writingCalls({ path: 'consumer/made.ts', text, tree, imports }).length > 0;
     };
     for (const text of [
-      "import { writeFileSync } from 'node:fs';", "import { rm as gone } from 'node:fs/promises'; gone('x');", "import * as fs from 'fs'; fs.mkdirSync('x');", "import { promises } from 'node:fs'; promises.unlink('x');",
-      "import { openSync } from 'node:fs'; openSync('x', 'w');", "import { openSync, constants } from 'node:fs'; openSync('x', constants.O_RDWR);", "import fs from 'node:fs'; fs.promises.rename('a', 'b');", "import write from 'write-file-atomic';",
-    ]) expect(finds(text), text).toBe(true);
-    for (const text of ["import { openSync } from 'node:fs'; openSync('x', 'r');", "import { readFileSync } from 'node:fs'; readFileSync('x');", "console.write('x')", "socket.write('x')"]) expect(finds(text), text).toBe(false);
+      "import { writeFileSync } from 'node:fs';",
+      "import { rm as gone } from 'node:fs/promises'; gone('x');",
+      "import * as fs from 'fs'; fs.mkdirSync('x');",
+      "import { promises } from 'node:fs'; promises.unlink('x');",
+      "import { openSync } from 'node:fs'; openSync('x', 'w');",
+      "import { openSync, constants } from 'node:fs'; openSync('x', constants.O_RDWR);",
+      "import fs from 'node:fs'; fs.promises.rename('a', 'b');",
+      "import write from 'write-file-atomic';",
+    ])
+      expect(finds(text), text).toBe(true);
+    for (const text of [
+      "import { openSync } from 'node:fs'; openSync('x', 'r');",
+      "import { readFileSync } from 'node:fs'; readFileSync('x');",
+      "console.write('x')",
+      "socket.write('x')",
+    ])
+      expect(finds(text), text).toBe(false);
   });
 
   test('the built commands hold nothing of the lock', () => {
@@ -205,7 +273,9 @@ describe('I6 the consumer never writes in a session', () => {
     const built = readdirSync(commands).filter((name) => name.startsWith('previews-'));
     expect(built.length).toBeGreaterThanOrEqual(5);
     const texts = built.map((name) => [name, readFileSync(join(commands, name), 'utf8')] as const);
-    expect(texts.filter(([, text]) => /lockfilePath|ELOCKED|write-file-atomic/.test(text)).map(([name]) => name)).toEqual([]);
+    expect(
+      texts.filter(([, text]) => /lockfilePath|ELOCKED|write-file-atomic/.test(text)).map(([name]) => name),
+    ).toEqual([]);
     expect(readFileSync(join(commands, 'preview-capture.cjs'), 'utf8')).toMatch(/lockfilePath/);
   });
 });
@@ -220,13 +290,22 @@ describe('house rules that a program can check', () => {
       return found;
     });
     expect(all.length).toBeGreaterThan(50);
-    expect(calls.map(({ path }) => path).filter((path) => !['producer/cli.ts', 'consumer/cli.ts'].includes(path))).toEqual([]);
+    expect(
+      calls.map(({ path }) => path).filter((path) => !['producer/cli.ts', 'consumer/cli.ts'].includes(path)),
+    ).toEqual([]);
   });
 
   test('no default exports', () => {
     const files = all.filter(({ path }) => path.endsWith('.ts'));
     expect(files.length).toBeGreaterThan(50);
-    const defaults = files.filter(({ tree }) => tree.statements.some((node) => ts.isExportAssignment(node) || (ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword))));
+    const defaults = files.filter(({ tree }) =>
+      tree.statements.some(
+        (node) =>
+          ts.isExportAssignment(node) ||
+          (ts.canHaveModifiers(node) &&
+            ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)),
+      ),
+    );
     expect(defaults.map(({ path }) => path)).toEqual([]);
   });
 
@@ -234,7 +313,8 @@ describe('house rules that a program can check', () => {
     const classes = all.flatMap(({ tree, path }) => {
       const names: string[] = [];
       walk(tree, (node) => {
-        if (ts.isClassDeclaration(node) || ts.isClassExpression(node)) names.push(`${path}: ${node.name?.text}`);
+        if (ts.isClassDeclaration(node) || ts.isClassExpression(node))
+          names.push(`${path}: ${node.name?.text}`);
       });
       return names;
     });

@@ -14,23 +14,65 @@ describe('G09 session names', () => {
     write(join(project, '../x'), { keep: '' });
   });
 
-  test.each(['../x', '../../x', '/tmp', '/', '', '.', '..', 'CON', 'nul', 'x'.repeat(300), 'session_1', 'Session_001', 'session_001/../../../x', 'session_001\n', ' session_001', 'bundle_001', '~', '$HOME', '%2e%2e', '..\\x'])('%j is refused before any write', async (name) => {
+  test.each([
+    '../x',
+    '../../x',
+    '/tmp',
+    '/',
+    '',
+    '.',
+    '..',
+    'CON',
+    'nul',
+    'x'.repeat(300),
+    'session_1',
+    'Session_001',
+    'session_001/../../../x',
+    'session_001\n',
+    ' session_001',
+    'bundle_001',
+    '~',
+    '$HOME',
+    '%2e%2e',
+    '..\\x',
+  ])('%j is refused before any write', async (name) => {
     const before = snapshot(join(project, '..'));
-    for (const [args, env] of [[['capture', `--session=${name}`]], [['live', 'push', `--session=${name}`]], [['live', 'stop', `--session=${name}`]], [['capture'], { PREVIEW_SESSION: name }]] as [string[], Record<string, string>?][]) {
+    for (const [args, env] of [
+      [['capture', `--session=${name}`]],
+      [['live', 'push', `--session=${name}`]],
+      [['live', 'stop', `--session=${name}`]],
+      [['capture'], { PREVIEW_SESSION: name }],
+    ] as [string[], Record<string, string>?][]) {
       const outcome = await preview(project, [...args, '--json'], env);
-      expect([args, outcome.code, outcome.stdout, errorOf(outcome).code]).toEqual([args, 2, '', 'session_name']);
+      expect([args, outcome.code, outcome.stdout, errorOf(outcome).code]).toEqual([
+        args,
+        2,
+        '',
+        'session_name',
+      ]);
     }
     expect(snapshot(join(project, '..'))).toEqual(before);
   });
 
-  test.each([['session_name', '../x'], ['session_name', '/tmp/x'], ['session_id', '../../x'], ['trajectory_path', '../../stolen.json'], ['current_link', '../../x'], ['current_bundle_dir', '../..'], ['project_path', '/nonexistent']])('a stored %s of %j decides nothing about where to write', async (key, value) => {
+  test.each([
+    ['session_name', '../x'],
+    ['session_name', '/tmp/x'],
+    ['session_id', '../../x'],
+    ['trajectory_path', '../../stolen.json'],
+    ['current_link', '../../x'],
+    ['current_bundle_dir', '../..'],
+    ['project_path', '/nonexistent'],
+  ])('a stored %s of %j decides nothing about where to write', async (key, value) => {
     const own = makeProject();
     const { session_dir } = await done(preview(own, ['capture', '--json']));
     editJson(join(session_dir, 'session.json'), (head) => {
       head[key] = value;
     });
     const parent = join(own, '..');
-    const outside = () => readdirSync(parent, { recursive: true, encoding: 'utf8' }).filter((name) => !name.startsWith('project/.preview'));
+    const outside = () =>
+      readdirSync(parent, { recursive: true, encoding: 'utf8' }).filter(
+        (name) => !name.startsWith('project/.preview'),
+      );
     const before = outside();
     const result = await done(preview(own, ['capture', '--json', '--force']));
     expect(result['session_dir'].startsWith(join(own, '.preview/session_'))).toBe(true);
@@ -57,19 +99,42 @@ describe('G09 session names', () => {
     mkdirSync(join(own, '.preview'));
     symlinkSync(other, join(own, '.preview/current'));
     const before = snapshot(other);
-    expect(await done(preview(own, ['capture', '--json']))).toMatchObject({ session_dir: join(own, '.preview/session_001') });
+    expect(await done(preview(own, ['capture', '--json']))).toMatchObject({
+      session_dir: join(own, '.preview/session_001'),
+    });
     expect(snapshot(other)).toEqual(before);
   });
 });
 
 describe('E11 a working directory that was deleted', () => {
-  const gone = (command: string) => shell(`mkdir gone && cd gone && rmdir ../gone && ${command}`, { cwd: temporary() });
+  const gone = (command: string) =>
+    shell(`mkdir gone && cd gone && rmdir ../gone && ${command}`, { cwd: temporary() });
 
-  test.each(['preview --version', 'preview --help', 'previews --version', 'previews --help', 'preview live status --help', 'preview capture --help', 'previews inspect --help'])('%s works', async (command) => {
+  test.each([
+    'preview --version',
+    'preview --help',
+    'previews --version',
+    'previews --help',
+    'preview live status --help',
+    'preview capture --help',
+    'previews inspect --help',
+  ])('%s works', async (command) => {
     expect(await gone(command)).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/./) });
   });
 
-  test.each(['preview live status --json', 'preview capture --json', 'preview latest --json', 'preview init --json', 'preview recipes --json', 'preview live start --json', 'preview live stop --json', 'previews status --json', 'previews list --json', 'previews inspect --json', 'previews verify --json'])('%s says so', async (command) => {
+  test.each([
+    'preview live status --json',
+    'preview capture --json',
+    'preview latest --json',
+    'preview init --json',
+    'preview recipes --json',
+    'preview live start --json',
+    'preview live stop --json',
+    'previews status --json',
+    'previews list --json',
+    'previews inspect --json',
+    'previews verify --json',
+  ])('%s says so', async (command) => {
     const outcome = await gone(command);
     expect([outcome.code, outcome.stdout]).toEqual([1, '']);
     const error = errorOf(outcome);
@@ -85,24 +150,36 @@ describe('E11 a working directory that was deleted', () => {
 });
 
 describe('G12 modes, whatever the umask', () => {
-  test.each(['000', '022', '077', '0777'])('umask %s gives 0700 and 0600; what is published has no write bits', async (umask) => {
-    const project = makeProject();
-    const outcome = await shell(`umask ${umask}; preview capture --json --note "$(printf 'n%.0s' $(seq 3000))"`, { cwd: project });
-    const { session_dir, bundle_dir } = documentOf(outcome);
-    expect(outcome.code).toBe(0);
-    await done(shell(`umask ${umask}; preview capture --json --force`, { cwd: project }));
-    const modes: Record<string, string> = {};
-    const root = join(project, '.preview');
-    for (const name of ['', ...readdirSync(root, { recursive: true, encoding: 'utf8' })]) {
-      const stat = lstatSync(join(root, name));
-      if (stat.isSymbolicLink()) continue;
-      modes[name] = `${stat.isDirectory() ? 'd' : 'f'} ${(stat.mode & 0o777).toString(8)}`;
-    }
-    const wrong = Object.entries(modes).filter(([name, mode]) => mode !== (mode.startsWith('d') ? 'd 700' : /session_\d+\/bundle_\d+\//.test(name) ? 'f 400' : 'f 600'));
-    expect(Object.keys(modes).length).toBeGreaterThan(12);
-    expect(wrong).toEqual([]);
-    expect(session_dir.length < bundle_dir.length).toBe(true);
-  });
+  test.each(['000', '022', '077', '0177'])(
+    'umask %s gives 0700 and 0600; what is published has no write bits',
+    async (umask) => {
+      const project = makeProject();
+      const outcome = await shell(
+        `umask ${umask}; preview capture --json --note "$(printf 'n%.0s' $(seq 3000))"`,
+        { cwd: project },
+      );
+      const { session_dir, bundle_dir } = documentOf(outcome);
+      expect(outcome.code).toBe(0);
+      await done(shell(`umask ${umask}; preview capture --json --force`, { cwd: project }));
+      const modes: Record<string, string> = {};
+      const look = (path: string, name: string) => {
+        const stat = lstatSync(path);
+        if (stat.isSymbolicLink()) return;
+        modes[name] = `${stat.isDirectory() ? 'd' : 'f'} ${(stat.mode & 0o777).toString(8)}`;
+        if (stat.isDirectory())
+          for (const entry of readdirSync(path)) look(join(path, entry), `${name}/${entry}`);
+      };
+      look(join(project, '.preview'), '.preview');
+      const wrong = Object.entries(modes).filter(
+        ([name, mode]) =>
+          mode !==
+          (mode.startsWith('d') ? 'd 700' : /session_\d+\/bundle_\d+\//.test(name) ? 'f 400' : 'f 600'),
+      );
+      expect(Object.keys(modes).length).toBeGreaterThan(12);
+      expect(wrong).toEqual([]);
+      expect(session_dir.length < bundle_dir.length).toBe(true);
+    },
+  );
 });
 
 test('a project whose path has spaces, quotes, unicode and a newline', async () => {
@@ -127,8 +204,12 @@ test('a read-only project is told, exit 1', async ({ skip }) => {
 test('a preview root elsewhere, by --root and by $PREVIEW_ROOT', async () => {
   const project = makeProject();
   const elsewhere = join(temporary(), 'deep/er');
-  expect(await done(preview(project, ['capture', '--json', '--root', elsewhere]))).toMatchObject({ session_dir: join(elsewhere, 'session_001') });
+  expect(await done(preview(project, ['capture', '--json', '--root', elsewhere]))).toMatchObject({
+    session_dir: join(elsewhere, 'session_001'),
+  });
   write(project, { 'a.png': png(4, 4) });
-  expect(await done(preview(project, ['capture', '--json'], { PREVIEW_ROOT: elsewhere }))).toMatchObject({ step_id: 'step-0002' });
+  expect(await done(preview(project, ['capture', '--json'], { PREVIEW_ROOT: elsewhere }))).toMatchObject({
+    step_id: 'step-0002',
+  });
   expect(readdirSync(project).sort()).toEqual(['a.png', 'preview.config.json']);
 });

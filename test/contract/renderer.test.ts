@@ -7,7 +7,10 @@ import { makeProject, png, temporary, write } from '../helpers/project.js';
 import { linesOf, readJson } from '../helpers/tamper.js';
 
 const hero = [{ path: 'render.png', role: 'hero' }];
-const withRun = (script: string, more: object = {}) => makeProject(temporary(), { quick: { sources: ['a.png'], run: [['sh', '-c', script]], artifacts: hero, timeout_s: 20, ...more } });
+const withRun = (script: string, more: object = {}) =>
+  makeProject(temporary(), {
+    quick: { sources: ['a.png'], run: [['sh', '-c', script]], artifacts: hero, timeout_s: 20, ...more },
+  });
 
 /** A capture that ends with 4, its result on stdout nevertheless, and its step and bundle of status error. */
 async function failing(project: string, ...args: string[]) {
@@ -16,12 +19,22 @@ async function failing(project: string, ...args: string[]) {
   const result = documentOf(outcome);
   expect(result).toMatchObject({ status: 'error', render: null, cached: false });
   const step = JSON.parse(linesOf(result['session_dir']).at(-1)!);
-  expect(step).toMatchObject({ step_id: result['step_id'], status: 'error', command: 'draw', exit_code: null });
+  expect(step).toMatchObject({
+    step_id: result['step_id'],
+    status: 'error',
+    command: 'draw',
+    exit_code: null,
+  });
   const manifest = readJson(result['manifest_path']);
   expect(manifest).toMatchObject({ status: 'error', warnings: result['warnings'] });
   const log = manifest['artifacts'].find((artifact: any) => artifact.role === 'log');
   expect((await done(previews(project, ['verify', '--json'])))['ok']).toBe(true);
-  return { result, manifest, log: log ? readFileSync(join(result['bundle_dir'], log.path), 'utf8') : null, logArtifact: log };
+  return {
+    result,
+    manifest,
+    log: log ? readFileSync(join(result['bundle_dir'], log.path), 'utf8') : null,
+    logArtifact: log,
+  };
 }
 
 describe('recorded all the same', () => {
@@ -31,7 +44,9 @@ describe('recorded all the same', () => {
   });
 
   test('a missing program of a later command', async () => {
-    const project = makeProject(temporary(), { quick: { sources: ['a.png'], run: [['true'], ['no-such-renderer-anywhere']], artifacts: hero } });
+    const project = makeProject(temporary(), {
+      quick: { sources: ['a.png'], run: [['true'], ['no-such-renderer-anywhere']], artifacts: hero },
+    });
     expect((await failing(project)).result['warnings'][0]).toMatch(/^renderer_missing: /);
   });
 
@@ -44,26 +59,38 @@ describe('recorded all the same', () => {
   });
 
   test('one that is killed', async () => {
-    expect((await failing(withRun('kill -SEGV $$'))).result['warnings'][0]).toMatch(/^renderer_failed: .*SIGSEGV/);
+    expect((await failing(withRun('kill -SEGV $$'))).result['warnings'][0]).toMatch(
+      /^renderer_failed: .*SIGSEGV/,
+    );
   });
 
   test('one that ends well but leaves nothing', async () => {
     expect((await failing(withRun('true'))).result['warnings'][0]).toMatch(/^output_missing: .*render\.png/);
   });
 
-  test.each([['a link', 'ln -s /etc/passwd "$PREVIEW_OUT/render.png"'], ['a folder', 'mkdir "$PREVIEW_OUT/render.png"'], ['a pipe', 'mkfifo "$PREVIEW_OUT/render.png"']])('I9 %s in place of the picture is not published', async (_name, script) => {
+  test.each([
+    ['a link', 'ln -s /etc/passwd "$PREVIEW_OUT/render.png"'],
+    ['a folder', 'mkdir "$PREVIEW_OUT/render.png"'],
+    ['a pipe', 'mkfifo "$PREVIEW_OUT/render.png"'],
+  ])('I9 %s in place of the picture is not published', async (_name, script) => {
     const { result } = await failing(withRun(script));
-    for (const name of readdirSync(result['bundle_dir'], { recursive: true, encoding: 'utf8' })) expect(name).not.toMatch(/render/);
+    for (const name of readdirSync(result['bundle_dir'], { recursive: true, encoding: 'utf8' }))
+      expect(name).not.toMatch(/render\.png|passwd/);
   });
 
   test('an error is never used again, even when nothing changed', async () => {
     const project = makeProject();
     await failing(project, '--recipe', 'fail');
-    expect((await failing(project, '--recipe', 'fail')).result).toMatchObject({ bundle_id: 'bundle_002', cached: false });
+    expect((await failing(project, '--recipe', 'fail')).result).toMatchObject({
+      bundle_id: 'bundle_002',
+      cached: false,
+    });
   });
 
   test('one that writes without end is kept short, and what is no text is text in the log', async () => {
-    const { log, logArtifact } = await failing(withRun('head -c 5000000 /dev/zero | tr "\\0" x; printf "\\377\\000\\033[2J" >&2; exit 1'));
+    const { log, logArtifact } = await failing(
+      withRun('head -c 5000000 /dev/zero | tr "\\0" x; printf "\\377\\000\\033[2J" >&2; exit 1'),
+    );
     expect(logArtifact.bytes).toBeLessThan(1_200_000);
     expect(log).toMatch(/bytes left out/);
     expect(log).toContain('\ufffd');
@@ -80,7 +107,10 @@ describe('recorded all the same', () => {
 
 describe('time', () => {
   test('one that ignores SIGTERM and left a grandchild in a session of its own: ended, with all it started', async () => {
-    const project = withRun('trap "" TERM; echo $$ > pids; setsid sh -c \'trap "" TERM HUP; echo $$ >> pids; while :; do sleep 1; done\' & (sleep 61 & echo $! >> pids; wait) & sleep 62', { timeout_s: 1 });
+    const project = withRun(
+      'trap "" TERM; echo $$ > pids; setsid sh -c \'trap "" TERM HUP; echo $$ >> pids; while :; do sleep 1; done\' & (sleep 61 & echo $! >> pids; wait) & sleep 62',
+      { timeout_s: 1 },
+    );
     const began = performance.now();
     const { result } = await failing(project);
     expect(result['warnings'][0]).toMatch(/^renderer_timeout: .*1 s/);
@@ -109,7 +139,9 @@ describe('time', () => {
     const status = await done(preview(project, ['live', 'status', '--json']));
     expect(status['trajectory_summary']?.total_commands ?? 0).toBe(0);
     const root = join(project, '.preview');
-    const work = existsSync(join(root, 'session_001/.work')) ? readdirSync(join(root, 'session_001/.work')) : [];
+    const work = existsSync(join(root, 'session_001/.work'))
+      ? readdirSync(join(root, 'session_001/.work'))
+      : [];
     expect(work).toEqual([]);
   });
 });
@@ -127,30 +159,50 @@ function isGone(pid: number): boolean {
 
 describe('what a renderer may say of itself', () => {
   test('its report is believed as far as its types go, and its facts cannot burst the summary', async () => {
-    const report = { headline: 'h'.repeat(9000), facts: { [`name${'x'.repeat(9000)}`]: 1, fine: 2 }, warnings: ['w', 7], next_actions: 'none', labels: { 'render.png': 'Its label', other: 5 } };
-    const project = withRun('cp a.png "$PREVIEW_OUT/render.png"; cp a.png "$PREVIEW_OUT/thumb.png"; cp report.json "$PREVIEW_OUT/preview.json"', { artifacts: [...hero, { path: 'thumb.png', role: 'thumb' }] });
+    const report = {
+      headline: 'h'.repeat(9000),
+      facts: { [`name${'x'.repeat(9000)}`]: 1, fine: 2 },
+      warnings: ['w', 7],
+      next_actions: 'none',
+      labels: { 'render.png': 'Its label', other: 5 },
+    };
+    const project = withRun(
+      'cp a.png "$PREVIEW_OUT/render.png"; cp a.png "$PREVIEW_OUT/thumb.png"; cp report.json "$PREVIEW_OUT/preview.json"',
+      { artifacts: [...hero, { path: 'thumb.png', role: 'thumb' }] },
+    );
     write(project, { 'report.json': JSON.stringify(report) });
     const result = await done(preview(project, ['capture', '--json']));
     expect(readFileSync(result['summary_path']).length).toBeLessThanOrEqual(4096);
-    expect(readJson(result['summary_path'])).toMatchObject({ facts: { fine: 2 }, warnings: ['w'], next_actions: [] });
+    expect(readJson(result['summary_path'])).toMatchObject({
+      facts: { fine: 2 },
+      warnings: ['w'],
+      next_actions: [],
+    });
     expect(readJson(result['manifest_path'])['artifacts'][0].label).toBe('Its label');
     expect(readdirSync(result['bundle_dir'])).not.toContain('preview.json');
   });
 
   test('I9 a report that is a link is not read', async () => {
-    const project = withRun('cp a.png "$PREVIEW_OUT/render.png"; echo "{\\"headline\\":\\"stolen\\"}" > /dev/null; ln -s "$PWD/secret.json" "$PREVIEW_OUT/preview.json"');
+    const project = withRun(
+      'cp a.png "$PREVIEW_OUT/render.png"; echo "{\\"headline\\":\\"stolen\\"}" > /dev/null; ln -s "$PWD/secret.json" "$PREVIEW_OUT/preview.json"',
+    );
     write(project, { 'secret.json': '{"headline":"stolen"}', 'a.png': png() });
     const result = await done(preview(project, ['capture', '--json']));
     expect(JSON.stringify(readJson(result['summary_path']))).not.toContain('stolen');
   });
 
   test('sources that change while they are rendered: rendered once more, then partial', async () => {
-    const once = withRun('test -e done || { touch done; echo x >> a.png; }; cp a.png "$PREVIEW_OUT/render.png"; echo run >> runs');
+    const once = withRun(
+      'test -e done || { touch done; echo x >> a.png; }; cp a.png "$PREVIEW_OUT/render.png"; echo run >> runs',
+    );
     expect(await done(preview(once, ['capture', '--json']))).toMatchObject({ status: 'ok' });
     expect(readFileSync(join(once, 'runs'), 'utf8')).toBe('run\nrun\n');
     const always = withRun('echo x >> a.png; cp a.png "$PREVIEW_OUT/render.png"');
     const result = await done(preview(always, ['capture', '--json']));
-    expect(result).toMatchObject({ status: 'partial', warnings: expect.arrayContaining([expect.stringMatching(/^sources_changed: /)]) });
+    expect(result).toMatchObject({
+      status: 'partial',
+      warnings: expect.arrayContaining([expect.stringMatching(/^sources_changed: /)]),
+    });
     expect(await done(preview(always, ['capture', '--json']))).toMatchObject({ cached: false });
   });
 });

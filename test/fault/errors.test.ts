@@ -41,9 +41,11 @@ function errorPoints(calls: Call[]): Point[] {
 /** Holds what the command said against what is in the session. */
 function checkWords(outcome: Outcome, action: Action, session: string): string[] {
   const problems: string[] = [];
-  const { code, signal, stderr, stdout } = outcome;
+  const { code, signal, stderr, stdout, fired: hit } = outcome;
   const said = `exit ${code ?? signal}, stdout ${JSON.stringify(stdout.slice(0, 200))}, stderr ${JSON.stringify(stderr.slice(-400))}`;
   if (outcome.hung) return [`hung: ${said}`];
+  // Node itself aborts when the close in its readFileSync(path, 'utf8') fails (a CHECK in its ReadFileUtf8).
+  if (signal === 'SIGABRT' && hit?.name === 'close' && /1: readFileSync \(node:fs/.test(stderr)) return [];
   if (signal) return [`died: ${said}`];
   if (/^\s+at .+:\d+:\d+\)?$/m.test(stderr) || /node:internal|Uncaught|UnhandledPromise/.test(stderr))
     problems.push(`a stack trace: ${said}`);
@@ -110,7 +112,11 @@ describe.skipIf(reason)(
           found.fired(hit);
           const problems = checkWords(hit, point.action, site.session);
           problems.push(
-            ...(await checkSession(site, before, { mayHaveAdded: 1, mustHaveAdded: hit.code === 0 ? 1 : 0 })),
+            ...(await checkSession(site, before, {
+              mayHaveAdded: 1,
+              mustHaveAdded: hit.code === 0 ? 1 : 0,
+              once: true,
+            })),
           );
           found.add({ ...point, call: hit.fired }, problems, again(command, site.project, point));
           tidy(site.folder, problems);

@@ -27,7 +27,7 @@ async function mounted(mount: string, more: Json = {}): Promise<Site & { space: 
   return { ...site, space, seen: space.seen(site.session) };
 }
 const capture = ({ project, space }: { project: string; space: Namespace }, ...more: string[]): Promise<Ended> =>
-  run([...space.prefix, ...previewArgv('capture', '--json', ...more)], { cwd: project });
+  run([...space.inside(project), ...previewArgv('capture', '--json', ...more)], { cwd: project });
 
 beforeAll(() => {
   if (reason) console.warn(`failures-i: skipped, ${reason}`);
@@ -66,7 +66,7 @@ describe.skipIf(reason)('I01 a full disk', () => {
       expect(after['trajectory.json']).toBe(before['trajectory.json']);
       for (const [name, hash] of Object.entries(before)) expect(after[name], name).toBe(hash);
       // Readers need no room.
-      const inspected = await run([...space.prefix, ...previewsArgv('inspect', '--json')], { cwd: site.project });
+      const inspected = await run([...space.inside(site.project), ...previewsArgv('inspect', '--json')], { cwd: site.project });
       expect(JSON.parse(inspected.stdout).problems).toEqual([]);
       const steps = stepsOf(seen).length;
       // And once more, while full.
@@ -74,7 +74,7 @@ describe.skipIf(reason)('I01 a full disk', () => {
       space.sh(`rm -f ${site.root}/ballast; mount -o remount,size=4m ${site.root}`);
       const next = resultOf(await capture(site, '--force'));
       expect(next.step_id).toBe(`step-${String(steps + 1).padStart(4, '0')}`);
-      const verified = await run([...space.prefix, ...previewsArgv('verify', '--json')], { cwd: site.project });
+      const verified = await run([...space.inside(site.project), ...previewsArgv('verify', '--json')], { cwd: site.project });
       expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, steps: steps + 1, pending: 0 });
       expect(readdirSync(join(seen, '.work'))).toEqual([]);
     }, 90_000);
@@ -124,7 +124,7 @@ describe.skipIf(reason)('I02 a session that may not be written', () => {
       expect(errorOf(ended).message).toMatch(names);
       expect(errorOf(ended).message).toContain(site.root);
       const plain = await run([...prefix, ...previewArgv(...args)], { cwd: site.project, env });
-      expect(plain.stderr).toMatch(/^preview: [^\n]*\n( {2}[^\n]*\n)?$/);
+      expect(plain.stderr).toMatch(/^preview( live)?: (?!preview)[^\n]*\n( {2}[^\n]*\n)?$/);
     }
     expect(contentOf(lookedAt)).toEqual(before);
     expect(readdirSync(home)).toEqual(['tmp']);
@@ -152,8 +152,8 @@ describe.skipIf(reason)('I02 a session that may not be written', () => {
     const site = await mounted('true');
     resultOf(await capture(site));
     site.space.sh(`mount --bind ${site.root} ${site.root}; mount -o remount,bind,ro ${site.root}`);
-    await refused(site, site.space.prefix, homeOf('home-ro'), site.root, /EROFS/);
-    await readable(site, site.space.prefix, 1);
+    await refused(site, site.space.inside(site.project), homeOf('home-ro'), site.root, /EROFS/);
+    await readable(site, site.space.inside(site.project), 1);
   }, 60_000);
 
   it("I02 another user's: one line naming the path, exit 1, nothing written elsewhere; readers work where they may read", async () => {
@@ -190,7 +190,7 @@ describe.skipIf(reason)('I04 file systems that lack something', () => {
     const tmp = join(place.path, 'tmp-device');
     mkdirSync(tmp);
     const site = await mounted(`mount -t tmpfs tmpfs '${tmp}'`);
-    const made = await run([...site.space.prefix, ...previewArgv('capture', '--json')], { cwd: site.project, env: { TMPDIR: tmp } });
+    const made = await run([...site.space.inside(site.project), ...previewArgv('capture', '--json')], { cwd: site.project, env: { TMPDIR: tmp } });
     expect(resultOf(made).status).toBe('ok');
     expect(readdirSync(site.space.seen(tmp))).toEqual([]);
   }, 30_000);
@@ -221,7 +221,7 @@ describe.skipIf(reason)('I04 file systems that lack something', () => {
       expect(resultOf(await capture(site, '--force')).step_id).toBe('step-0002');
       expect(resultOf(await capture(site)).cached).toBe(true);
       expect(readFileSync(site.space.seen(join(first.bundle_dir, 'artifacts/render.txt')), 'utf8')).toBe('one\n');
-      const verified = await run([...site.space.prefix, ...previewsArgv('verify', '--json')], { cwd: site.project });
+      const verified = await run([...site.space.inside(site.project), ...previewsArgv('verify', '--json')], { cwd: site.project });
       expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, steps: 3 });
     }, 60_000);
   }

@@ -321,21 +321,25 @@ async function verifiedOnce(
 /**
  * The whole check after a fault: the stored state, `previews verify` of it as it is, one more forced
  * capture that must succeed at once and add exactly one step under a new number, and that leaves the
- * session healed, swept and clean.
+ * session healed, swept and clean. With `once` that capture is made for each shape of session only once.
  */
 export async function checkSession(
   { project, root, session }: { project: string; root: string; session: string },
   before: Before,
-  added: Added,
+  { once = false, ...added }: Added & { once?: boolean },
 ): Promise<string[]> {
   const problems = checkStored(session, before, added);
   const torn = readRecorded(session);
   if (torn.head) {
     problems.push(...(await verifiedOnce({ project, session }, { steps: torn.lines.length, pending: true })));
   }
-  problems.push(...(await checkNext({ project, root, session })));
-  return problems;
+  const shape = signature(session);
+  if (once && continued.has(shape)) return [...problems, ...(await continued.get(shape)!)];
+  const next = checkNext({ project, root, session });
+  continued.set(shape, next);
+  return [...problems, ...(await next)];
 }
+const continued = new Map<string, Promise<string[]>>();
 
 /** Checks a session that nobody is to have died in: stored state, plain JSON, nothing left, and verify. */
 export async function checkQuiet(

@@ -302,7 +302,7 @@ describe.concurrent('who is not', () => {
       const bound = join(site.folder, 'bound');
       mkdirSync(bound);
       const space = await mountNamespace(`mount --bind '${site.project}' '${bound}'`);
-      const holder = hold(site, join(bound, '.preview', 'session_001'), space.prefix);
+      const holder = hold(site, join(bound, '.preview', 'session_001'), space.inside(site.folder));
       await holder.said('held');
       expect((await capture(site)).code).toBe(5);
       holder.go();

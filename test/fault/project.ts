@@ -1,7 +1,7 @@
 // The tiny project that the fault tests record, prepared once as a template and copied for every point,
 // and the command lines they use. FAULT_DIST runs the same tests against another build than dist/.
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -127,6 +127,10 @@ export function makeProject(folder: string): Site {
   writeFileSync(join(project, 'facts.json'), '{"width":32,"height":24}\n');
   writeFileSync(join(project, 'fixed.png'), picture(32, 24));
   writeFileSync(join(project, 'preview.config.json'), `${JSON.stringify(config, null, 2)}\n`);
+  // Sources that were written a moment ago are hashed each time; older ones make every run do the same calls.
+  const old = new Date(Date.now() - 3_600_000);
+  for (const name of ['scene.svg', 'facts.json', 'fixed.png', 'preview.config.json'])
+    utimesSync(join(project, name), old, old);
   const root = join(project, '.preview');
   return { folder, project, root, session: join(root, 'session_001'), log: join(folder, 'calls') };
 }

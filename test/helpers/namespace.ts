@@ -26,8 +26,8 @@ export function pidSkip(): string | null {
 }
 
 export type Namespace = {
-  /** What to put before an argv to run it inside. */
-  prefix: string[];
+  /** What to put before an argv to run it inside, in the folder `cwd`: entering a namespace loses the old one. */
+  inside: (cwd: string) => string[];
   /** A path of the namespace as this process can reach it. */
   seen: (path: string) => string;
   /** Runs a shell line inside as root. */
@@ -57,11 +57,14 @@ export async function mountNamespace(line: string): Promise<Namespace> {
     what: 'the mount namespace',
   });
   if (!out.includes('ready')) throw new Error(`the mounts failed: ${err}`);
-  const prefix = ['nsenter', `--mount=/proc/${child.pid}/ns/mnt`, '--'];
+  const inside = (cwd: string): string[] => ['nsenter', `--mount=/proc/${child.pid}/ns/mnt`, '--', 'env', '-C', cwd];
   return {
-    prefix,
+    inside,
     seen: (path) => `/proc/${child.pid}/root${path}`,
-    sh: (inside) => execFileSync(prefix[0]!, [...prefix.slice(1), 'sh', '-c', inside], { encoding: 'utf8' }),
+    sh: (command) => {
+      const [file, ...argv] = [...inside('/'), 'sh', '-c', command];
+      return execFileSync(file!, argv, { encoding: 'utf8' });
+    },
     close: async () => {
       if (child.exitCode !== null) return;
       child.stdin.end();

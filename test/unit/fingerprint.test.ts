@@ -24,7 +24,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { changedFiles, type FileEntry, fingerprint, fingerprintSources } from '../../src/fingerprint.js';
 import { readCache, writeCache } from '../../src/statcache.js';
 
@@ -35,7 +35,10 @@ beforeEach(() => {
   mkdirSync(join(dir, '.preview'));
   cachePath = join(dir, '.preview/.cache/sources');
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(dir, { recursive: true, force: true });
+});
 
 const HOUR_MS = 3_600_000;
 /** Seen from later, what was written just now is old. */
@@ -444,6 +447,99 @@ describe('sources and fingerprint at once', () => {
     process.env.PATH = path;
     expect(existsSync(join(dir, 'git.ran'))).toBe(false);
   });
+});
+
+describe('git is asked only where it could list other names', () => {
+  const project = () => join(dir, 'project');
+  const take = (cached = true) =>
+    fingerprintSources(project(), {
+      cacheDir: cached ? join(dir, '.preview/.cache') : undefined,
+      now: later,
+    });
+  const warm = async (before: () => void) => {
+    git('init', '-q');
+    vi.stubEnv('HOME', join(dir, 'home'));
+    vi.stubEnv('XDG_CONFIG_HOME', '');
+    write('home/.gitconfig', `[user]\n\tname = t\n[core]\n\texcludesFile = ~/ignored  \n`);
+    write('home/ignored', '*.aaa\n');
+    write('.gitignore', 'home\n*.bbb\n');
+    write('.git/info/exclude', '*.ccc\n');
+    write('project/.gitignore', '*.ddd\n');
+    for (const end of ['aaa', 'bbb', 'ccc', 'ddd', 'eee']) write(`project/sub/f.${end}`, end);
+    mkdirSync(join(project(), 'empty'));
+    write('project/tracked', 'x');
+    git('add', '.');
+    before();
+    return await take();
+  };
+
+  test('not where nothing changed, or contents alone', async () => {
+    const first = await warm(() => {});
+    const path = process.env.PATH;
+    const real = spawnSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).stdout.trim();
+    // A git in front of the real one, which counts.
+    write('bin/git', `#!/bin/sh\necho x >> "${dir}/asked"\nexec "${real}" "$@"\n`);
+    chmodSync(join(dir, 'bin/git'), 0o755);
+    vi.stubEnv('PATH', `${join(dir, 'bin')}:${path}`);
+    const asked = () => (existsSync(join(dir, 'asked')) ? readFileSync(join(dir, 'asked')).length / 2 : 0);
+    expect(await take()).toEqual(first);
+    expect(asked()).toBe(1);
+    expect(await take()).toEqual(first);
+    tick();
+    write('project/tracked', 'y');
+    expect(changedFiles(first.files, (await take()).files)).toEqual(['tracked']);
+    expect(asked()).toBe(1);
+    write('project/new', 'y');
+    expect(changedFiles(first.files, (await take()).files)).toEqual(['new', 'tracked']);
+    expect(asked()).toBe(2);
+  });
+
+  const check = (title: string, act: () => void, before = () => {}) =>
+    test(`asked: ${title}`, async () => {
+      const first = await warm(before);
+      expect(await take()).toEqual(first);
+      tick();
+      act();
+      const plain = await take(false);
+      expect(plain.fingerprint).not.toBe(first.fingerprint);
+      expect(await take()).toEqual(plain);
+      expect(await take()).toEqual(plain);
+    });
+  check('a new file', () => write('project/sub/new', ''));
+  check('a new file in what was an empty folder', () => write('project/empty/new', ''));
+  check('an ignore file in the project', () => write('project/.gitignore', '*.eee\n'));
+  check('a new ignore file', () => write('project/sub/.gitignore', '*.eee\n'));
+  check('an ignore file above', () => write('.gitignore', 'home\n*.eee\n'));
+  check("the repository's own", () => write('.git/info/exclude', '*.eee\n'));
+  check("the person's own", () => write('home/ignored', '*.eee\n'));
+  check(
+    "the person's other own",
+    () => write('home/.config/git/ignore', '*.aaa\n'),
+    () => rmSync(join(dir, 'home/.gitconfig')),
+  );
+  check('the configuration', () => git('config', 'core.excludesFile', '/dev/null'));
+  check('an ignored file that was added', () => git('add', '-f', 'project/sub/f.ddd'));
+  check(
+    'an ignored file that is no longer tracked',
+    () => git('rm', '-q', '--cached', 'project/sub/f.ddd'),
+    () => git('add', '-f', 'project/sub/f.ddd'),
+  );
+  check('a repository begun within', () => {
+    git('rm', '-rq', '--cached', 'project/sub');
+    git('init', '-q', 'project/sub');
+  });
+  check('a repository begun nearer', () => {
+    write('project/.git/info/exclude', '');
+    git('init', '-q', 'project');
+  });
+  check(
+    'a configuration that includes another',
+    () => write('home/more', '[core]\n\texcludesFile = ~/other\n'),
+    () => {
+      write('home/other', '*.eee\n');
+      appendFileSync(join(dir, 'home/.gitconfig'), '[include]\n\tpath = more\n');
+    },
+  );
 });
 
 describe('changedFiles', () => {

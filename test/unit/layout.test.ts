@@ -4,21 +4,38 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bundleName, byNumber, findProject, findRoot, findSession, gitTop, inMainWorkTree, isSessionName, numberOf, sessionName, stepId } from '../../src/layout.js';
+import {
+  bundleName,
+  byNumber,
+  findProject,
+  findRoot,
+  findSession,
+  gitTop,
+  inMainWorkTree,
+  isSessionName,
+  numberOf,
+  sessionName,
+  stepId,
+} from '../../src/layout.js';
 import { temporary, write } from '../helpers/project.js';
 
-const root = (cwd: string, more: { root?: string; env?: Record<string, string> } = {}) => findRoot({ cwd, env: {}, ...more });
+const root = (cwd: string, more: { root?: string; env?: Record<string, string> } = {}) =>
+  findRoot({ cwd, env: {}, ...more });
 const folder = (...parts: string[]) => {
   const path = join(...parts);
   mkdirSync(path, { recursive: true });
   return path;
 };
 const git = (cwd: string, ...args: string[]) => {
-  const { status, stderr } = spawnSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', '-c', 'protocol.file.allow=always', ...args], {
-    cwd,
-    encoding: 'utf8',
-    env: { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' },
-  });
+  const { status, stderr } = spawnSync(
+    'git',
+    ['-c', 'user.name=x', '-c', 'user.email=x@example.org', '-c', 'protocol.file.allow=always', ...args],
+    {
+      cwd,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' },
+    },
+  );
   expect(status, stderr).toBe(0);
 };
 
@@ -97,7 +114,8 @@ describe('the session', () => {
   const at = folder(dir, '.preview');
   write(at, { 'session_001/session.json': '{}', 'session_002/session.json': '{}' });
   write(dir, { 'elsewhere/session.json': '{}', 'folder/x': '' });
-  const find = (session?: string, env: Record<string, string> = {}) => findSession({ cwd: dir, env, session });
+  const find = (session?: string, env: Record<string, string> = {}) =>
+    findSession({ cwd: dir, env, session });
 
   test('none before there is a current', () => expect(find()).toBeNull());
   test('named, by --session before $PREVIEW_SESSION, by name or folder', () => {
@@ -108,11 +126,28 @@ describe('the session', () => {
     expect(find(join(at, 'session_001'))).toBe(join(at, 'session_001'));
     expect(find('session_009')).toBe(join(at, 'session_009'));
   });
-  test.each(['', '.', '..', '../x', '/', '/etc', 'CON', 'folder', 'x'.repeat(300), 'session_1', 'session_001/', 'session_001\0', 'Session_001', 'session_-01', 'session_0x1', 'session_001\n'])('G09 %j is refused', (name) => {
+  test.each([
+    '',
+    '.',
+    '..',
+    '../x',
+    '/',
+    '/etc',
+    'CON',
+    'folder',
+    'x'.repeat(300),
+    'session_1',
+    'session_001/',
+    'session_001\0',
+    'Session_001',
+    'session_-01',
+    'session_0x1',
+    'session_001\n',
+  ])('G09 %j is refused', (name) => {
     // A trailing slash names the folder by path, which is there only below the root.
     expect(() => find(name)).toThrow(expect.objectContaining({ code: 'session_name' }));
   });
-  test('the root\'s current, which can name nothing outside', () => {
+  test("the root's current, which can name nothing outside", () => {
     symlinkSync('session_002', join(at, 'current'));
     expect(find()).toBe(join(at, 'session_002'));
     for (const target of ['../elsewhere', '/etc', 'x', '..', '.']) {
@@ -125,19 +160,47 @@ describe('the session', () => {
 
 describe('numbering', () => {
   test('names are padded and grow', () => {
-    expect([bundleName(1), bundleName(999), bundleName(1000), sessionName(12), stepId(7), stepId(12_345)]).toEqual(['bundle_001', 'bundle_999', 'bundle_1000', 'session_012', 'step-0007', 'step-12345']);
-    expect(['bundle_999', 'bundle_1000', 'bundle_002', 'bundle_010'].sort(byNumber)).toEqual(['bundle_002', 'bundle_010', 'bundle_999', 'bundle_1000']);
+    expect([
+      bundleName(1),
+      bundleName(999),
+      bundleName(1000),
+      sessionName(12),
+      stepId(7),
+      stepId(12_345),
+    ]).toEqual(['bundle_001', 'bundle_999', 'bundle_1000', 'session_012', 'step-0007', 'step-12345']);
+    expect(['bundle_999', 'bundle_1000', 'bundle_002', 'bundle_010'].sort(byNumber)).toEqual([
+      'bundle_002',
+      'bundle_010',
+      'bundle_999',
+      'bundle_1000',
+    ]);
   });
   test('a name made is read back, and orders as its number', () => {
     const any = fc.integer({ min: 1, max: 2 ** 40 });
     fc.assert(
       fc.property(any, any, (a, b) => {
-        expect([numberOf(bundleName(a), 'bundle'), numberOf(sessionName(a), 'session'), numberOf(stepId(a), 'step')]).toEqual([a, a, a]);
-        for (const name of [bundleName, sessionName, stepId]) expect(Math.sign(byNumber(name(a), name(b)))).toBe(Math.sign(a - b));
+        expect([
+          numberOf(bundleName(a), 'bundle'),
+          numberOf(sessionName(a), 'session'),
+          numberOf(stepId(a), 'step'),
+        ]).toEqual([a, a, a]);
+        for (const name of [bundleName, sessionName, stepId])
+          expect(Math.sign(byNumber(name(a), name(b)))).toBe(Math.sign(a - b));
       }),
     );
   });
-  test.each(['bundle_1', 'bundle_', 'bundle_01', 'bundle_001x', 'xbundle_001', 'bundle_-01', 'bundle_1e3', 'bundle_ 01', 'session_001', 'bundle_001\n'])('%j is no bundle', (name) => expect(numberOf(name, 'bundle')).toBeNull());
+  test.each([
+    'bundle_1',
+    'bundle_',
+    'bundle_01',
+    'bundle_001x',
+    'xbundle_001',
+    'bundle_-01',
+    'bundle_1e3',
+    'bundle_ 01',
+    'session_001',
+    'bundle_001\n',
+  ])('%j is no bundle', (name) => expect(numberOf(name, 'bundle')).toBeNull());
   test('only plain names are session names', () => {
     expect(isSessionName('session_001')).toBe(true);
     expect(['../session_001', 'session_001/..', 'session_001/', '', '.'].some(isSessionName)).toBe(false);

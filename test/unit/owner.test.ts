@@ -31,7 +31,17 @@ describe('names', () => {
     expect(ownerName(currentOwner())).not.toBe(ownerName(self));
     expect(ownerName(self)).toMatch(/^[0-9a-f.]+$/);
   });
-  test.each(['', 'x', 'lock', '.', `${ownerName(self)}x`, `x${ownerName(self)}`, ownerName(self).slice(0, -1), ownerName(self).toUpperCase().replace(/\d/g, 'A'), `../${ownerName(self)}`])('a stray %j is none', (name) => {
+  test.each([
+    '',
+    'x',
+    'lock',
+    '.',
+    `${ownerName(self)}x`,
+    `x${ownerName(self)}`,
+    ownerName(self).slice(0, -1),
+    ownerName(self).toUpperCase().replace(/\d/g, 'A'),
+    `../${ownerName(self)}`,
+  ])('a stray %j is none', (name) => {
     expect(parseOwner(name)).toBeNull();
   });
 });
@@ -63,28 +73,37 @@ describe.runIf(linux)('judging, where /proc tells', () => {
     const parent = await sleeper(['sh', '-c', 'sleep 0 & echo $!; exec sleep 60']);
     const [text] = (await once(parent.stdout!, 'data')) as [Buffer];
     const pid = Number(text.toString());
-    const owner = await until(() => started(pid)[0] === 'Z' && ownerOf(pid), 'the zombie');
+    const owner = await until(() => (started(pid)[0] === 'Z' ? ownerOf(pid) : null), 'the zombie');
     expect(judge(owner, self)).toBe('dead');
   });
 
   test('a zombie whose other threads run is alive', async ({ skip }) => {
-    const code = 'import ctypes, threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); print("x", flush=True); ctypes.CDLL(None).pthread_exit(None)';
+    const code =
+      'import ctypes, threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); print("x", flush=True); ctypes.CDLL(None).pthread_exit(None)';
     const child = await sleeper(['python3', '-c', code]).catch(() => null);
     if (child === null) return skip('python3 is missing');
     await once(child.stdout!, 'data');
-    const owner = await until(() => started(child.pid!)[0] === 'Z' && ownerOf(child.pid!), 'the end of the main thread');
+    const owner = await until(
+      () => (started(child.pid!)[0] === 'Z' ? ownerOf(child.pid!) : null),
+      'the end of the main thread',
+    );
     expect(judge(owner, self)).toBe('alive');
   });
 
   test.each([
     ['another machine', { host: 'ffffffff', boot: 'ffffffff' }, 'unknown'],
     ['another pid namespace of this machine', { namespace: '1' }, 'unknown'],
-    ['another container: host and namespace differ, boot is the same', { host: 'ffffffff', namespace: '1' }, 'unknown'],
+    [
+      'another container: host and namespace differ, boot is the same',
+      { host: 'ffffffff', namespace: '1' },
+      'unknown',
+    ],
     ['an older boot of this machine', { boot: 'ffffffff' }, 'dead'],
     ['an older boot in another namespace', { boot: 'ffffffff', namespace: '1' }, 'dead'],
   ] as const)('%s', (_name, change, life) => expect(judge({ ...self, ...change }, self)).toBe(life));
 
-  test('bootId is that of the system', () => expect(bootId()).toBe(readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()));
+  test('bootId is that of the system', () =>
+    expect(bootId()).toBe(readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()));
 });
 
 describe('judging where there is no /proc', () => {

@@ -27,16 +27,36 @@ describe('forms', () => {
     ['a session directory', '.preview/session_002', { kind: 'session', session: other }],
     ['a session.json', '.preview/session_002/session.json', { kind: 'session', session: other }],
     ['a trajectory.json', '.preview/session_002/trajectory.json', { kind: 'session', session: other }],
-    ['a bundle directory', '.preview/session_002/bundle_001', { kind: 'bundle', session: other, bundle: join(other, 'bundle_001') }],
-    ['a manifest.json', '.preview/session_002/bundle_001/manifest.json', { kind: 'bundle', session: other, bundle: join(other, 'bundle_001') }],
-    ['a bundle that lies in no session', 'kept', { kind: 'bundle', session: null, bundle: join(project, 'kept') }],
+    [
+      'a bundle directory',
+      '.preview/session_002/bundle_001',
+      { kind: 'bundle', session: other, bundle: join(other, 'bundle_001') },
+    ],
+    [
+      'a manifest.json',
+      '.preview/session_002/bundle_001/manifest.json',
+      { kind: 'bundle', session: other, bundle: join(other, 'bundle_001') },
+    ],
+    [
+      'a bundle that lies in no session',
+      'kept',
+      { kind: 'bundle', session: null, bundle: join(project, 'kept') },
+    ],
     ['session_NNN', 'session_002', { kind: 'session', session: other }],
     ['session_NNN/', 'session_002/', { kind: 'session', session: other }],
-    ['session_NNN/bundle_NNN', 'session_002/bundle_002', { kind: 'bundle', session: other, bundle: join(other, 'bundle_002') }],
+    [
+      'session_NNN/bundle_NNN',
+      'session_002/bundle_002',
+      { kind: 'bundle', session: other, bundle: join(other, 'bundle_002') },
+    ],
     ['session_NNN/step-NNNN', 'session_002/step-0002', { kind: 'step', session: other, index: 2 }],
     ['step-NNNN', 'step-0002', { kind: 'step', session, index: 2 }],
     ['bundle_NNN', 'bundle_002', { kind: 'bundle', session, bundle: join(session, 'bundle_002') }],
-    ['a step behind a session\'s path', '.preview/session_002/step-0001', { kind: 'step', session: other, index: 1 }],
+    [
+      "a step behind a session's path",
+      '.preview/session_002/step-0001',
+      { kind: 'step', session: other, index: 1 },
+    ],
   ])('%s', (_name, ref, expected) => expect(resolved(ref)).toEqual(expected));
 
   test('from inside the session and the bundle', () => {
@@ -54,11 +74,25 @@ describe('forms', () => {
 });
 
 describe('what is not there', () => {
-  test.each(['session_009', 'session_002/bundle_009', 'session_009/step-0001', 'nonsense', '../nowhere', 'unrelated', 'unrelated/notes.json', 'empty', '/nonexistent/x', 'a/b/c', 'session_002/../../x'])('%j', (ref) => {
+  test.each([
+    'session_009',
+    'session_002/bundle_009',
+    'session_009/step-0001',
+    'nonsense',
+    '../nowhere',
+    'unrelated',
+    'unrelated/notes.json',
+    'empty',
+    '/nonexistent/x',
+    'a/b/c',
+    'session_002/../../x',
+  ])('%j', (ref) => {
     expect(() => resolved(ref)).toThrow(expect.objectContaining({ code: 'not_found', exitCode: 3 }));
   });
   test.each(['x'.repeat(300), 'a\0b'])('a name that no file can have: %j', (ref) => {
-    expect(() => resolved(ref)).toThrow(expect.objectContaining({ exitCode: expect.toSatisfy((code: number) => code === 2 || code === 3) }));
+    expect(() => resolved(ref)).toThrow(
+      expect.objectContaining({ exitCode: expect.toSatisfy((code: number) => code === 2 || code === 3) }),
+    );
   });
   test('no session at all', () => {
     expect(() => resolved(undefined, temporary())).toThrow(expect.objectContaining({ code: 'not_found' }));
@@ -68,7 +102,16 @@ describe('what is not there', () => {
 
 test('sessions of a root are in numeric order, strays left out', () => {
   const at = temporary();
-  for (const name of ['session_1000', 'session_999', 'session_002', 'session_x', 'current', '.work', 'session_01']) mkdirSync(join(at, name));
+  for (const name of [
+    'session_1000',
+    'session_999',
+    'session_002',
+    'session_x',
+    'current',
+    '.work',
+    'session_01',
+  ])
+    mkdirSync(join(at, name));
   write(at, { session_003: 'a file' });
   expect(sessionsOf(at)).toEqual(['session_002', 'session_999', 'session_1000']);
   expect(sessionsOf(join(at, 'absent'))).toEqual([]);

@@ -11,28 +11,92 @@ import { LIMITS } from '../../src/version.js';
 import { temporary } from '../helpers/project.js';
 
 const place = {
-  step_id: 'step-0001', step_index: 1, published_at: '2026-05-31T10:45:00.000Z', bundle_id: 'bundle_001', render: 'render.png',
-  manifest_sha256: sha256('m'), prev_sha256: sha256('p'), status: 'ok', cached: false, command_path: null, note_path: null,
+  step_id: 'step-0001',
+  step_index: 1,
+  published_at: '2026-05-31T10:45:00.000Z',
+  bundle_id: 'bundle_001',
+  render: 'render.png',
+  manifest_sha256: sha256('m'),
+  prev_sha256: sha256('p'),
+  status: 'ok',
+  cached: false,
+  command_path: null,
+  note_path: null,
 } as const;
-const make = (input: Partial<StepInput>) => makeStep({ command: 'draw', publish_reason: 'mutation', ...input }, place);
+const make = (input: Partial<StepInput>) =>
+  makeStep({ command: 'draw', publish_reason: 'mutation', ...input }, place);
 const bytes = (value: unknown) => utf8Bytes(JSON.stringify(value));
-const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 100 }).map((units) => String.fromCharCode(...units)));
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc
+    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 100 })
+    .map((units) => String.fromCharCode(...units)),
+);
 const longText = fc.tuple(anyText, fc.nat(400)).map(([text, times]) => text.repeat(times));
 
-describe('a step\'s line', () => {
+describe("a step's line", () => {
   test('holds the fields of the protocol, in their order', () => {
-    const step = make({ exit_code: 0, duration_ms: 12.6, stage_label: 'l', note: 'n', git: { head: 'x' }, usage: { tokens: 1 }, actor: { name: 'a' } });
+    const step = make({
+      exit_code: 0,
+      duration_ms: 12.6,
+      stage_label: 'l',
+      note: 'n',
+      git: { head: 'x' },
+      usage: { tokens: 1 },
+      actor: { name: 'a' },
+    });
     expect(Object.keys(step)).toEqual([
-      'step_id', 'step_index', 'command', 'command_started_at', 'command_finished_at', 'duration_ms', 'published_at', 'exit_code', 'signal', 'publish_reason', 'recipe',
-      'source_fingerprint', 'bundle_id', 'bundle_dir', 'manifest_path', 'summary_path', 'render_path', 'manifest_sha256', 'prev_sha256', 'status', 'cached', 'stage_label', 'note', 'git', 'usage', 'actor',
+      'step_id',
+      'step_index',
+      'command',
+      'command_started_at',
+      'command_finished_at',
+      'duration_ms',
+      'published_at',
+      'exit_code',
+      'signal',
+      'publish_reason',
+      'recipe',
+      'source_fingerprint',
+      'bundle_id',
+      'bundle_dir',
+      'manifest_path',
+      'summary_path',
+      'render_path',
+      'manifest_sha256',
+      'prev_sha256',
+      'status',
+      'cached',
+      'stage_label',
+      'note',
+      'git',
+      'usage',
+      'actor',
     ]);
-    expect(step).toMatchObject({ duration_ms: 13, bundle_dir: 'bundle_001', manifest_path: 'bundle_001/manifest.json', summary_path: 'bundle_001/summary.json', render_path: 'bundle_001/render.png' });
+    expect(step).toMatchObject({
+      duration_ms: 13,
+      bundle_dir: 'bundle_001',
+      manifest_path: 'bundle_001/manifest.json',
+      summary_path: 'bundle_001/summary.json',
+      render_path: 'bundle_001/render.png',
+    });
     expect(check(stepSchema, step, 'x').problems).toEqual([]);
   });
 
   test('what is not known is null, never invented', () => {
-    expect(make({})).toMatchObject({ command_started_at: null, command_finished_at: null, duration_ms: null, exit_code: null, signal: null, recipe: null, source_fingerprint: null });
-    expect(makeStep({ command: null, publish_reason: 'capture' }, { ...place, render: null })).toMatchObject({ command: null, render_path: null });
+    expect(make({})).toMatchObject({
+      command_started_at: null,
+      command_finished_at: null,
+      duration_ms: null,
+      exit_code: null,
+      signal: null,
+      recipe: null,
+      source_fingerprint: null,
+    });
+    expect(makeStep({ command: null, publish_reason: 'capture' }, { ...place, render: null })).toMatchObject({
+      command: null,
+      render_path: null,
+    });
     expect(make({ duration_ms: -5 }).duration_ms).toBe(0);
   });
 
@@ -68,12 +132,22 @@ describe('a step\'s line', () => {
   });
 
   test('I10 at its worst: history with long paths, ids and recipes besides a long command', () => {
-    const step = makeStep({ command: '\u0001'.repeat(9000), publish_reason: 'mutation', recipe: 'r'.repeat(40), source_fingerprint: sha256('s') }, { ...place, step_id: 'step-2000000', step_index: 2_000_000, bundle_id: 'bundle_2000000' });
+    const step = makeStep(
+      {
+        command: '\u0001'.repeat(9000),
+        publish_reason: 'mutation',
+        recipe: 'r'.repeat(40),
+        source_fingerprint: sha256('s'),
+      },
+      { ...place, step_id: 'step-2000000', step_index: 2_000_000, bundle_id: 'bundle_2000000' },
+    );
     expect(bytes(historyEntry(step))).toBeLessThanOrEqual(LIMITS.historyStep);
   });
 
   test('git, usage and actor that overflow the line are refused by name', () => {
-    expect(() => make({ git: { status: 'x'.repeat(17_000) } })).toThrow(expect.objectContaining({ code: 'step_too_large' }));
+    expect(() => make({ git: { status: 'x'.repeat(17_000) } })).toThrow(
+      expect.objectContaining({ code: 'step_too_large' }),
+    );
     expect(make({ git: { status: 'x'.repeat(9000) } }).git).toEqual({ status: 'x'.repeat(9000) });
   });
 
