@@ -62,6 +62,8 @@ const common = {
   legalComments: 'none',
   define: { PREVIEW_VERSION: JSON.stringify(version) },
   external: ['@resvg/resvg-js'],
+  // proper-lockfile is given a file system of ours; its default one would replace the global fs.close and load much.
+  alias: { 'graceful-fs': 'node:fs' },
   logLevel: 'warning',
   metafile: true,
 };

@@ -1,5 +1,7 @@
 // What one capture is asked for and works with, shared by its two ways: an older bundle used again, or a fresh render.
+
 import type { Moment } from '../src/clock.js';
+import { monotonicMs } from '../src/clock.js';
 import type { CommitOptions } from '../src/commit.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
 import type { OpenSession } from '../src/session.js';
@@ -23,7 +25,6 @@ export interface CaptureOptions {
   note?: string | undefined;
   force?: boolean | undefined;
   lock_timeout_ms?: number | undefined;
-  signal?: AbortSignal | undefined;
   /** Told what is being done, for progress. */
   onPhase?: ((phase: string) => void) | undefined;
   /** Takes the session to publish into instead of finding it. */
@@ -57,6 +58,6 @@ export function finished({ step, began, options }: Attempt): StepInput {
   return {
     ...step,
     command_finished_at: new Date().toISOString(),
-    duration_ms: performance.now() - began.clock,
+    duration_ms: monotonicMs() - began.clock,
   };
 }

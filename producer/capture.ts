@@ -1,7 +1,7 @@
 // One capture: look at the sources, use an older bundle again or render, publish, and say what was recorded.
 import { basename, join } from 'node:path';
 import { findBundle } from '../src/cachekey.js';
-import { type Moment, now } from '../src/clock.js';
+import { type Moment, monotonicMs, now } from '../src/clock.js';
 import { PreviewError } from '../src/errors.js';
 import { fingerprintSources, type SourceFingerprint } from '../src/fingerprint.js';
 import { CACHE_NAME } from '../src/layout.js';
@@ -34,7 +34,7 @@ export async function chooseRecipe(
 export async function capture(options: CaptureOptions): Promise<CaptureResult> {
   const cwd = options.cwd ?? process.cwd();
   const env = options.env ?? process.env;
-  const began = { ...now(), clock: performance.now() };
+  const began = { ...now(), clock: monotonicMs() };
   const project = loadProject(cwd);
   const place = { cwd, env, root: options.root, session: options.session };
   const session =
@@ -51,7 +51,6 @@ export async function capture(options: CaptureOptions): Promise<CaptureResult> {
       exclude: recipe.exclude,
       previewRoot: session.root,
       cacheDir: join(session.root, CACHE_NAME),
-      signal: options.signal,
     });
   options.onPhase?.('looking at the sources');
   const [sources, tools] = await Promise.all([look(), lookUpTools(recipe, project.dir, session.root)]);

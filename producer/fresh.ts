@@ -7,14 +7,22 @@ import { rememberBundle } from '../src/remember.js';
 import { type Recorded, record } from '../src/session.js';
 import { type Attempt, commitOptions, finished } from './attempt.js';
 import { type Keyed, keyOf } from './changes.js';
+import { interruptible } from './interrupt.js';
 import { render } from './render.js';
 import { type CaptureResult, resultOf } from './result.js';
 
 /** How often a render is begun anew: once where sources changed under it, once where its bundle was removed. */
 const TRIES = 3;
 
-/** Renders and records one step, an `error` bundle where the renderer failed. */
-export async function renderAndRecord(run: Attempt, first: SourceFingerprint): Promise<CaptureResult> {
+/** Renders and records one step, an `error` bundle where the renderer failed. Ctrl-C ends the renderer and records nothing. */
+export const renderAndRecord = (run: Attempt, first: SourceFingerprint): Promise<CaptureResult> =>
+  interruptible((signal) => renderStaged(run, first, signal));
+
+async function renderStaged(
+  run: Attempt,
+  first: SourceFingerprint,
+  signal: AbortSignal,
+): Promise<CaptureResult> {
   const { options, session, recipe } = run;
   const stage = openStage(session.dir);
   try {
@@ -28,7 +36,7 @@ export async function renderAndRecord(run: Attempt, first: SourceFingerprint): P
         sources,
         changed: keyed.changed,
         fields: bundleFields(run, sources, keyed),
-        signal: options.signal,
+        signal,
       });
       const after = await run.look();
       const moved = after.fingerprint !== sources.fingerprint;

@@ -1,7 +1,9 @@
 // Running one renderer command: its own process group, a time limit, bounded output, and nothing left running.
+
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { monotonicMs } from '../src/clock.js';
 import { errnoOf } from '../src/errors.js';
 
 export interface Outcome {
@@ -32,7 +34,7 @@ const MARK = 'PREVIEW_RENDER_ID';
 /** Runs argv without a shell. Never throws for what the command does; an abort ends it and its descendants. */
 export function runCommand(argv: readonly string[], options: RunOptions): Promise<Outcome> {
   const mark = randomBytes(8).toString('hex');
-  const began = performance.now();
+  const began = monotonicMs();
   const keep = options.keep_bytes ?? 512 * 1024;
   const out = keeper(keep);
   const err = keeper(keep);
@@ -66,7 +68,7 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
         stdout: out.text(),
         stderr: err.text() + note,
         timed_out,
-        duration_ms: performance.now() - began,
+        duration_ms: monotonicMs() - began,
       });
     };
     child.stdout.on('data', out.take);

@@ -1,5 +1,6 @@
 // From a recipe and the sources' state to a sealed bundle in a stage: commands run, files collected, picture finished.
 // The lock is not held here (I5). A render that failed gives a bundle too, of status `error`, with the output as its log.
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -10,6 +11,7 @@ import {
   type Stage,
   sealStage,
 } from '../src/bundle.js';
+import { monotonicMs } from '../src/clock.js';
 import { PreviewError } from '../src/errors.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
 import type { Artifact } from '../src/schema.js';
@@ -51,14 +53,14 @@ export async function render(
     );
   }
   const runs: { argv: string[]; outcome: Outcome }[] = [];
-  const deadline = performance.now() + (recipe.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000;
+  const deadline = monotonicMs() + (recipe.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000;
   for (const command of recipe.run ?? []) {
     const argv = expand(command, stage, input);
     const env = rendererEnv(command, stage);
     const outcome = await runCommand(argv, {
       cwd: input.project,
       env,
-      timeout_ms: Math.max(1, deadline - performance.now()),
+      timeout_ms: Math.max(1, deadline - monotonicMs()),
       signal: input.signal,
     });
     if (input.signal?.aborted) throw new PreviewError('interrupted', 'interrupted; nothing was recorded');

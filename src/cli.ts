@@ -1,6 +1,8 @@
 // How both programs speak: one JSON document or people's text on stdout, errors and progress on stderr, an exit code.
 // Nothing here ends the process; the two cli.ts files set its exit code and let it end by itself.
+
 import { writeSync } from 'node:fs';
+import { monotonicMs } from './clock.js';
 import { asPreviewError, errnoOf, type PreviewError } from './errors.js';
 import { neutralise } from './text.js';
 
@@ -68,11 +70,11 @@ export function painter(
 /** A line on stderr, renewed in place, once something has taken longer than a second on a terminal. */
 export function progress(what: () => string, stream: NodeJS.WriteStream = process.stderr): () => void {
   if (!stream.isTTY) return () => {};
-  const began = performance.now();
+  const began = monotonicMs();
   let shown = false;
   const timer = setInterval(() => {
     shown = true;
-    stream.write(`\r\x1b[K${what()} … ${Math.round((performance.now() - began) / 1000)} s`);
+    stream.write(`\r\x1b[K${what()} … ${Math.round((monotonicMs() - began) / 1000)} s`);
   }, 1000);
   timer.unref();
   return () => {

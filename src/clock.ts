@@ -20,3 +20,12 @@ export function isBefore(a: Moment, b: Moment): boolean {
   if (a.boot_id === null || a.boot_id !== b.boot_id || !a.monotonic_ns || !b.monotonic_ns) return false;
   return BigInt(a.monotonic_ns) < BigInt(b.monotonic_ns);
 }
+
+/** Milliseconds of a clock that never goes back. Unlike `performance.now()` it loads nothing: a status is asked often. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** Resolves after `ms`; `node:timers/promises` would take longer to load than most waits last. */
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Lets timers and events have their turn. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

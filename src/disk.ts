@@ -10,8 +10,10 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
+  unlinkSync,
   writeSync,
 } from 'node:fs';
 import { errnoOf } from './errors.js';
@@ -70,12 +72,26 @@ export function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
+/** Removes a file or an empty folder if it is there, anything else with all it holds; loads `rm` only for the latter. */
+export function removeNow(path: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  try {
+    if (stat.isDirectory()) rmdirSync(path);
+    else unlinkSync(path);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return;
+    if (errnoOf(error) !== 'ENOTEMPTY' && errnoOf(error) !== 'EEXIST') throw error;
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
 /**
  * Points `link` at `target` (a name beside it) by one rename, so that readers never find it missing.
  * Where symlinks need rights that we lack, a plain file holding the name takes its place.
  */
 export function pointLink(link: string, target: string, temporary: string): void {
-  rmSync(temporary, { recursive: true, force: true });
+  removeNow(temporary);
   try {
     symlinkSync(target, temporary);
   } catch (error) {

@@ -13,7 +13,7 @@ import {
   readlinkSync,
   type Stats,
 } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
+import { turn } from './clock.js';
 import { errnoOf } from './errors.js';
 import { FIELDS, HASH_BYTES, KIND, modeAt, setContent, setStat, type Table } from './statcache.js';
 import { neutralise } from './text.js';
@@ -33,7 +33,7 @@ export async function statAll(
   const states = new Float64Array(paths.length * FIELDS);
   const rows = known && new Map(known.paths.map((path, row) => [path, row]));
   for (let from = 0; from < paths.length; from += FILES_A_TURN) {
-    if (from > 0) await setImmediate();
+    if (from > 0) await turn();
     signal?.throwIfAborted();
     const end = Math.min(from + FILES_A_TURN, paths.length);
     for (let row = from; row < end; row++) {

@@ -2,7 +2,7 @@
 // times. The stat cache saves reading what cannot have changed; it never changes the result.
 import { hash } from 'node:crypto';
 import { join, relative } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { turn } from './clock.js';
 import { fewProblems, insideOf, listNames, type SourceOptions, sourceFilter } from './files.js';
 import { FILES_A_TURN, hideBehindLinks, kindAt, readRow, statAll } from './filestates.js';
 import {
@@ -222,7 +222,7 @@ async function settle(job: Settling): Promise<{ table: CachedTable; problems: st
     const problem = await readRow(projectDir, table, row, kindAt(states, row) === KIND.link, states, signal);
     if (problem !== undefined) problems.push(problem);
     if (table.kinds[row] === KIND.unreadable) complete = false;
-    if (row % FILES_A_TURN === 0) await setImmediate();
+    if (row % FILES_A_TURN === 0) await turn();
     signal?.throwIfAborted();
   }
   if (sameList && !changed) return { table: cached, problems, complete };

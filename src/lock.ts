@@ -1,20 +1,12 @@
 // The exclusive lock of a session directory (and of a preview root): proper-lockfile with a file-system
 // of our own under it, in which a lock is a directory with one entry whose name is its owner.
 // Held for file operations only (I5). guides/session-locking.md tells why each step is as it is.
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  unlinkSync,
-  utimesSync,
-} from 'node:fs';
+
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
-import { exists, makeDir, PRIVATE_DIR } from './disk.js';
+import { monotonicMs, sleep } from './clock.js';
+import { exists, makeDir, PRIVATE_DIR, removeNow } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { WORK_NAME } from './layout.js';
 import { currentOwner, judge, type Owner, ownerName, parseOwner } from './owner.js';
@@ -55,7 +47,7 @@ export async function acquireLock(
   const path = join(work, 'lock');
   const entry = join(path, own);
   const prepared = join(work, `new-${own}`);
-  const began = performance.now();
+  const began = monotonicMs();
   const seen = new Map<string, { stamp: string; since: number }>();
   let graves = 0;
   let told = false;
@@ -70,14 +62,14 @@ export async function acquireLock(
       if (errnoOf(error) !== 'ENOENT') throw error;
       return;
     }
-    rmSync(grave, { recursive: true, force: true });
+    removeNow(grave);
   };
 
   /** True when `stamp` of the thing called `name` has stood unchanged for UNKNOWN_MS on our own monotonic clock. */
   const unchanged = (name: string, stamp: string) => {
     const before = seen.get(name);
-    if (before?.stamp === stamp) return performance.now() - before.since >= UNKNOWN_MS;
-    seen.set(name, { stamp, since: performance.now() });
+    if (before?.stamp === stamp) return monotonicMs() - before.since >= UNKNOWN_MS;
+    seen.set(name, { stamp, since: monotonicMs() });
     return false;
   };
 
@@ -107,7 +99,7 @@ export async function acquireLock(
     return waitFor;
   };
 
-  const discard = () => rmSync(prepared, { recursive: true, force: true });
+  const discard = () => removeNow(prepared);
   for (;;) {
     try {
       makeDir(join(prepared, own));
@@ -133,7 +125,7 @@ export async function acquireLock(
     if (!told) onWait?.(describe(waitFor, path, self));
     told = true;
     await waitForChange(join(path, waitFor), began, timeout_ms);
-    if (performance.now() - began < timeout_ms) continue;
+    if (monotonicMs() - began < timeout_ms) continue;
     const last = orNull(look);
     if (last === null) continue;
     discard();
@@ -157,9 +149,9 @@ function orNull(look: () => string | null): string | null {
 
 /** Sleeps until the entry is gone, an attempt is due, or the time is up; the longer we wait, the closer we look. */
 async function waitForChange(entry: string, began: number, timeout_ms: number): Promise<void> {
-  const until = performance.now() + ATTEMPT_MS;
+  const until = monotonicMs() + ATTEMPT_MS;
   for (;;) {
-    const now = performance.now();
+    const now = monotonicMs();
     const left = Math.min(until, began + timeout_ms) - now;
     if (left <= 0) return;
     const pause = Math.max(3, 15 - (now - began) / 100) * (0.6 + 0.4 * Math.random());
@@ -215,7 +207,7 @@ function lockFs({ prepared, path, entry, work }: Paths) {
     const done = join(work, `done-${basename(entry)}`);
     try {
       renameSync(entry, done);
-      rmSync(done, { recursive: true, force: true });
+      removeNow(done);
       rmdirSync(path);
     } catch (error) {
       // ENOENT: we were evicted, or the next owner came and went. ENOTEMPTY, EEXIST: it is here already.

@@ -3,7 +3,6 @@ import { progress } from '../../src/cli.js';
 import { command, instant, runCommand, seconds, text, whole, withPlace } from '../../src/command.js';
 import { shellQuote } from '../../src/text.js';
 import { capture } from '../capture.js';
-import { interruptible } from '../interrupt.js';
 import { reportCapture } from '../report.js';
 
 export function main(argv: string[]): Promise<number> {
@@ -29,25 +28,22 @@ export function main(argv: string[]): Promise<number> {
         let phase = 'starting';
         const finish = progress(() => phase);
         try {
-          const result = await interruptible((signal) =>
-            capture({
-              root: options.root,
-              session: options.session,
-              recipe: options.recipe,
-              command: options.command,
-              own_command: shellQuote(['preview', 'capture', ...argv]),
-              started_at: options.startedAt,
-              exit_code: options.exitCode,
-              label: options.label ?? options.stage,
-              note: options.note,
-              force: options.force,
-              lock_timeout_ms: options.lockTimeout === undefined ? undefined : options.lockTimeout * 1000,
-              signal,
-              onPhase: (now) => {
-                phase = now;
-              },
-            }),
-          );
+          const result = await capture({
+            root: options.root,
+            session: options.session,
+            recipe: options.recipe,
+            command: options.command,
+            own_command: shellQuote(['preview', 'capture', ...argv]),
+            started_at: options.startedAt,
+            exit_code: options.exitCode,
+            label: options.label ?? options.stage,
+            note: options.note,
+            force: options.force,
+            lock_timeout_ms: options.lockTimeout === undefined ? undefined : options.lockTimeout * 1000,
+            onPhase: (now) => {
+              phase = now;
+            },
+          });
           finish();
           done(reportCapture(result, options.json === true));
         } finally {

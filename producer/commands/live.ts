@@ -12,7 +12,6 @@ import { shellQuote } from '../../src/text.js';
 import type { CaptureOptions } from '../attempt.js';
 import { capture } from '../capture.js';
 import { loadProject } from '../config.js';
-import { interruptible } from '../interrupt.js';
 import { reportCapture } from '../report.js';
 import { currentResult } from '../result.js';
 
@@ -85,22 +84,19 @@ async function record(options: Options, more: Partial<CaptureOptions>): Promise<
   let phase = 'starting';
   const finish = progress(() => phase);
   try {
-    const result = await interruptible((signal) =>
-      capture({
-        root: options.root,
-        session: options.session,
-        recipe: options.recipe,
-        label: options.label,
-        note: options.note,
-        force: options.force,
-        lock_timeout_ms: lockOf(options),
-        signal,
-        onPhase: (now) => {
-          phase = now;
-        },
-        ...more,
-      }),
-    );
+    const result = await capture({
+      root: options.root,
+      session: options.session,
+      recipe: options.recipe,
+      label: options.label,
+      note: options.note,
+      force: options.force,
+      lock_timeout_ms: lockOf(options),
+      onPhase: (now) => {
+        phase = now;
+      },
+      ...more,
+    });
     finish();
     return reportCapture(result, options.json === true);
   } finally {
