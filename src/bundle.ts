@@ -98,7 +98,7 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
     artifact_id: sameRole === 0 ? input.role : `${input.role}-${sameRole + 1}`,
     role: input.role,
     kind: input.kind ?? media.kind,
-    label: cutText(input.label ?? name, LIMITS.label),
+    label: cutText(input.label ?? name, LIMITS.note),
     media_type: input.media_type ?? media.media_type,
     path,
     bytes,

@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { PreviewError } from './errors.js';
 import { ROLES } from './schema.js';
+import { cutText } from './text.js';
 
 const described = <T extends z.core.$ZodType>(schema: T, description: string): T => {
   z.globalRegistry.add(schema, { description });
@@ -103,6 +104,7 @@ function checkRecipePaths(recipe: Recipe, at: string, file: string): void {
   const paths: [string, string][] = [
     ...(recipe.sources ?? []).map((path, n): [string, string] => [`${at}.sources.${n}`, path]),
     ...(recipe.exclude ?? []).map((path, n): [string, string] => [`${at}.exclude.${n}`, path]),
+    ...(recipe.facts ?? []).map((rule, n): [string, string] => [`${at}.facts.${n}.from`, rule.from]),
     ...(recipe.artifacts ?? []).map((rule, n): [string, string] => [`${at}.artifacts.${n}.path`, rule.path]),
   ];
   for (const [where, path] of paths) {
@@ -126,7 +128,7 @@ function checkRecipePaths(recipe: Recipe, at: string, file: string): void {
 }
 
 function parse<T>(schema: z.ZodMiniType<T>, value: unknown, file: string): T {
-  const result = z.safeParse(schema, value);
+  const result = z.safeParse(schema, value, { reportInput: true });
   if (result.success) return result.data;
   throw invalid(
     file,
@@ -136,14 +138,31 @@ function parse<T>(schema: z.ZodMiniType<T>, value: unknown, file: string): T {
 
 /** zod/mini has no messages of its own: what was expected, and what came, in words. */
 function explain(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys')
+  if (issue.code === 'unrecognized_keys') {
     return `unknown ${issue.keys.length > 1 ? 'keys' : 'key'} ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
-  const came = issue.input === undefined ? 'nothing' : JSON.stringify(issue.input)?.slice(0, 60);
-  if (issue.code === 'invalid_type')
-    return `expected ${issue.expected}${came === 'nothing' ? '' : `, got ${came}`}`;
-  if (issue.code === 'invalid_value')
-    return `expected one of ${issue.values.map(String).join(', ')}${came === 'nothing' ? '' : `, got ${came}`}`;
-  return issue.message;
+  }
+  const got = issue.input === undefined ? '' : `, got ${cutText(JSON.stringify(issue.input) ?? '', 60)}`;
+  return `expected ${expectation(issue)}${got}`;
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.expected === 'int' ? 'a whole number' : issue.expected;
+    case 'invalid_value':
+      return `one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return issue.origin === 'number'
+        ? `more than ${issue.minimum}`
+        : `at least ${issue.minimum} ${issue.origin === 'string' ? 'character' : 'item'}`;
+    case 'invalid_key':
+    case 'invalid_format':
+      return 'a name of lower-case letters, digits, - and _';
+    case 'invalid_union':
+      return 'a text, a number, true or false';
+    default:
+      return issue.message;
+  }
 }
 
 const invalid = (file: string, issues: string[]) =>

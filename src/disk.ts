@@ -12,6 +12,8 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  type Stats,
+  statSync,
   symlinkSync,
   unlinkSync,
   writeSync,
@@ -64,6 +66,17 @@ export function syncPath(path: string): void {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** The state of what a path leads to, or undefined where there is none: for names that no file can have too. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'ERR_INVALID_ARG_VALUE') return undefined;
+    throw error;
   }
 }
 

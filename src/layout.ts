@@ -2,7 +2,7 @@
 // No git process and no schema is needed here, for `live status` runs through this file.
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { readPointer } from './disk.js';
+import { readPointer, statOf } from './disk.js';
 import { PreviewError } from './errors.js';
 
 export const ROOT_NAME = '.preview';
@@ -35,7 +35,7 @@ export const byNumber = (a: string, b: string): number => trailing(a) - trailing
 const trailing = (name: string) => Number(/(\d+)$/.exec(name)?.[1] ?? 0);
 
 const _isDir = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+const isThere = (path: string) => statOf(path) !== undefined;
 
 /** `start` and each folder above it. */
 function* upwards(start: string): Generator<string> {
@@ -73,14 +73,14 @@ export function inMainWorkTree(from: string): string {
 
 /** Whether a folder is a project's; a config or root that a stranger put above ours does not count. */
 function isMarked(folder: string, owners: ReadonlySet<number>): boolean {
-  const root = statSync(join(folder, ROOT_NAME), { throwIfNoEntry: false });
-  const config = statSync(join(folder, CONFIG_NAME), { throwIfNoEntry: false });
+  const root = statOf(join(folder, ROOT_NAME));
+  const config = statOf(join(folder, CONFIG_NAME));
   return (root?.isDirectory() && owners.has(root.uid)) || (config !== undefined && owners.has(config.uid));
 }
 
 /** Whose markers count for `cwd`: ours, root's, and those of whoever owns `cwd` itself. */
 function trustedOwners(cwd: string): ReadonlySet<number> {
-  const owner = statSync(cwd, { throwIfNoEntry: false })?.uid;
+  const owner = statOf(cwd)?.uid;
   return new Set([0, process.getuid?.() ?? 0, owner ?? 0]);
 }
 

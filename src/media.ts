@@ -56,6 +56,8 @@ const BY_NAME: Record<string, [media_type: string, kind: Kind]> = {
   mkv: ['video/x-matroska', 'clip'],
 };
 
+const IMAGE_NAMES = new Set(['jpeg', 'svg', 'svgz', 'tif', 'tiff', 'bmp', 'ico']);
+
 /** Reads at most 256 KB of the file; dimensions that lie further in are left out. Throws system errors. */
 export function detectMedia(path: string, name: string = path): Media {
   const fd = openSync(path, 'r');
@@ -81,9 +83,11 @@ export function detectMedia(path: string, name: string = path): Media {
   }
   // A name that promises a format with a magic number, without that number, is not believed.
   if (byName && byName[1] !== 'image') return { kind: byName[1], media_type: byName[0], ext: named };
-  const ext = /^[a-z0-9]{1,8}$/.test(named) ? named : 'bin';
-  if (!head.includes(0)) return { kind: 'text', media_type: 'text/plain', ext: ext === 'bin' ? 'txt' : ext };
-  return { kind: 'capture', media_type: 'application/octet-stream', ext };
+  // A name that promises a format which the content is not gives no extension either.
+  const believable =
+    /^[a-z0-9]{1,8}$/.test(named) && !IMAGE_NAMES.has(named) && !MAGIC.some(([, , , , ext]) => ext === named);
+  if (!head.includes(0)) return { kind: 'text', media_type: 'text/plain', ext: believable ? named : 'txt' };
+  return { kind: 'capture', media_type: 'application/octet-stream', ext: believable ? named : 'bin' };
 }
 
 function dimensions(head: Buffer): { width?: number; height?: number } {

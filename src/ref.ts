@@ -1,6 +1,7 @@
 // What a REF names (protocol, section 7): a root, a session, a step or a bundle, given as a path or as a name.
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { statOf } from './disk.js';
 import { PreviewError } from './errors.js';
 import {
   byNumber,
@@ -21,8 +22,8 @@ export type Ref =
   /** `session` is null for a bundle that lies in none. */
   | { kind: 'bundle'; session: string | null; bundle: string };
 
-const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-const isDir = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isFile = (path: string) => statOf(path)?.isFile() ?? false;
+const isDir = (path: string) => statOf(path)?.isDirectory() ?? false;
 
 /** Finds what `ref` names; without one, the current session. @throws PreviewError `not_found` where there is nothing. */
 export function resolveRef(ref: string | undefined, place: Place): Ref {
@@ -82,8 +83,7 @@ function byPath(path: string): Ref | null {
 }
 
 function notFound(ref: string, place: Place): never {
-  const there = lstatSync(resolve(place.cwd, ref), { throwIfNoEntry: false });
-  if (there)
+  if (statOf(resolve(place.cwd, ref)))
     throw nothing(
       `${JSON.stringify(ref)} holds no recording`,
       'name a preview root, a session, a bundle or a step; `previews list` shows them',

@@ -8,7 +8,9 @@ import { HEAD_NAME } from './layout.js';
 import { cutText, jsonBytes, neutralise, utf8Bytes } from './text.js';
 import { LIMITS } from './version.js';
 
-const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+/** A text of the head, which may have been written by anybody: whole characters, and at most 96 bytes but for the command. */
+const text = (value: unknown, limit = 96): string | null =>
+  typeof value === 'string' ? cutText(value, limit, jsonBytes) : null;
 const nothing = { active: false, session_dir: null, trajectory_summary: null };
 
 export interface Status {
@@ -36,7 +38,7 @@ function statusOf(dir: string, head: JsonObject) {
   const step = isObject(head['latest_step']) ? head['latest_step'] : null;
   const status = text(head['status']);
   const latest = step && {
-    command: text(step['command']),
+    command: text(step['command'], LIMITS.status),
     bundle: text(step['bundle_id']),
     timestamp: text(step['published_at']),
   };

@@ -3,32 +3,38 @@ import type { Summary } from './schema.js';
 import { cutText, jsonBytes, utf8Bytes } from './text.js';
 import { LIMITS } from './version.js';
 
-/** Cuts what is longest until the summary fits its 4 KB. */
+/** How many warnings are kept, from generous to none; facts twice that. */
+const STEPS = [64, 16, 8, 4, 2, 1, 0];
+
+/** Keeps fewer and shorter parts until the summary fits its 4 KB; what is left out stays in the manifest. */
 export function fitSummary(summary: Summary): Summary {
-  const size = (value: Summary) => utf8Bytes(JSON.stringify(value, null, 2)) + 1;
-  let cut: Summary = {
-    ...summary,
-    command: summary.command == null ? null : cutText(summary.command, 1024, jsonBytes),
-    headline: cutText(summary.headline, 300, jsonBytes),
-    warnings: summary.warnings.map((warning) => cutText(warning, 400, jsonBytes)),
-    next_actions: summary.next_actions.map((action) => cutText(action, 200, jsonBytes)).slice(0, 8),
-  };
-  for (let keep = 16; size(cut) > LIMITS.summary && keep > 0; keep >>= 1) {
-    const left = cut.warnings.length - keep;
-    cut = {
-      ...cut,
-      command: cut.command == null ? null : cutText(cut.command, keep * 16, jsonBytes),
-      facts: Object.fromEntries(
-        Object.entries(cut.facts)
-          .filter(([, fact]) => JSON.stringify(fact ?? null).length < 200)
-          .slice(0, keep * 2),
-      ),
-      warnings:
-        left > 0
-          ? [...cut.warnings.slice(0, keep), `more_warnings: ${left} more are in the manifest`]
-          : cut.warnings,
-      next_actions: cut.next_actions.slice(0, keep),
-    };
+  for (const keep of STEPS) {
+    const cut = shortened(summary, keep);
+    if (utf8Bytes(JSON.stringify(cut, null, 2)) + 1 <= LIMITS.summary || keep === 0) return cut;
   }
-  return cut;
+  return summary;
+}
+
+function shortened(summary: Summary, keep: number): Summary {
+  const short = ([name, fact]: [string, unknown]) =>
+    jsonBytes(name) + jsonBytes(JSON.stringify(fact ?? null)) < 200;
+  const left = summary.warnings.length - keep;
+  const more = left > 0 ? [`more_warnings: ${left} more are in the manifest`] : [];
+  return {
+    command:
+      summary.command == null ? null : cutText(summary.command, Math.min(1024, 64 + keep * 64), jsonBytes),
+    headline: cutText(summary.headline, 300, jsonBytes),
+    facts: Object.fromEntries(
+      Object.entries(summary.facts)
+        .filter(short)
+        .slice(0, keep * 2),
+    ),
+    warnings: [
+      ...summary.warnings.slice(0, keep).map((warning) => cutText(warning, 400, jsonBytes)),
+      ...more,
+    ],
+    next_actions: summary.next_actions
+      .slice(0, Math.min(keep, 8))
+      .map((action) => cutText(action, 200, jsonBytes)),
+  };
 }

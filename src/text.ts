@@ -12,9 +12,16 @@ export const jsonBytes = (text: string): number => utf8Bytes(JSON.stringify(text
 /** `text` with every lone surrogate replaced by U+FFFD, so that it is strict UTF-8 once encoded. */
 export const wellFormed = (text: string): string => text.toWellFormed();
 
-/** A JSON value with every text in it well formed. */
-export const wellFormedJson = <T>(value: T): T =>
-  JSON.parse(JSON.stringify(value, (_key, item) => (typeof item === 'string' ? wellFormed(item) : item)));
+/** A JSON value as it is written, with every text and key in it well formed. */
+export function wellFormedJson<T>(value: T): T {
+  const mend = (item: unknown): unknown => {
+    if (typeof item === 'string') return wellFormed(item);
+    if (Array.isArray(item)) return item.map(mend);
+    if (typeof item !== 'object' || item === null) return item;
+    return Object.fromEntries(Object.entries(item).map(([key, inner]) => [wellFormed(key), mend(inner)]));
+  };
+  return mend(JSON.parse(JSON.stringify(value))) as T;
+}
 
 /**
  * `text`, or its longest prefix that ends in `…` and measures at most `limit` by `measure`

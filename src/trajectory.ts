@@ -171,9 +171,15 @@ export function readLines(path: string, tail: Tail, from: number, to: number): s
 export const lastOffset = (tail: Tail): number =>
   tail.trajectory_step_count === 0 ? 1 : lastRecord(tail).offset;
 
-/** Each entry's line (without comma and newline) from the byte `start` up to the byte `end`, in bounded memory. */
-export function* eachLine(fd: number, start: number, end: number): Generator<string> {
+/** Each entry's line (without comma and newline) from the byte `start` up to the byte `end`, in bounded memory; `odd` hears of lines not divided as they must be. */
+export function* eachLine(
+  fd: number,
+  start: number,
+  end: number,
+  odd?: (line: string) => void,
+): Generator<string> {
   let held: Buffer[] = [];
+  let first = start === 0;
   for (let at = start; at < end; ) {
     const piece = readAt(fd, at, Math.min(65_536, end - at));
     if (piece.length === 0) break;
@@ -182,18 +188,24 @@ export function* eachLine(fd: number, start: number, end: number): Generator<str
     for (let newline = piece.indexOf(10); newline !== -1; newline = piece.indexOf(10, from)) {
       held.push(piece.subarray(from, newline));
       from = newline + 1;
-      const line = withoutComma(Buffer.concat(held));
+      const raw = Buffer.concat(held);
+      const line = withoutComma(raw);
       held = [];
+      if (first ? line !== '[' : raw.at(-1) !== COMMA) odd?.(line);
+      first = false;
       if (line !== '' && line !== '[') yield line;
     }
     if (from < piece.length) held.push(piece.subarray(from));
   }
-  const line = withoutComma(Buffer.concat(held));
+  const raw = Buffer.concat(held);
+  const line = withoutComma(raw);
+  if (raw.at(-1) === COMMA) odd?.(line);
   if (line !== '' && line !== '[') yield line;
 }
 
+const COMMA = 44;
 const withoutComma = (line: Buffer) =>
-  line.toString('utf8', 0, line.at(-1) === 44 ? line.length - 1 : line.length);
+  line.toString('utf8', 0, line.at(-1) === COMMA ? line.length - 1 : line.length);
 
 /** The byte at which the line that is `back` lines before `end` begins. */
 function lineFromEnd(fd: number, end: number, back: number): number {

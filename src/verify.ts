@@ -7,7 +7,7 @@ import { hashFile, sha256 } from './hash.js';
 import { byNumber, MANIFEST_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
 import { inside, parseStep, readBundle, readHead } from './read.js';
 import type { Head, Problem, Step } from './schema.js';
-import { TEXTS_NAME } from './step.js';
+import { historyEntry, TEXTS_NAME } from './step.js';
 import { eachLine, inspectTail, lastOffset, readAt } from './trajectory.js';
 import { checkFiles } from './verifyfiles.js';
 
@@ -126,13 +126,13 @@ function verifyChain(dir: string, head: Head, problems: Problem[], wanted: strin
   }
   try {
     const end = lastOffset(head);
-    if (readAt(fd, 0, 2).toString() !== '[\n' && head.trajectory_step_count > 0)
+    const odd = () =>
       problems.push({
         kind: 'trajectory_altered',
-        where: TRAJECTORY_NAME,
-        detail: 'it does not begin as an array',
+        where: `step ${chain.count + 1}`,
+        detail: 'what stands between the lines was altered',
       });
-    for (const line of eachLine(fd, 0, Math.min(Math.max(end, 1), fstatSync(fd).size))) take(line);
+    for (const line of eachLine(fd, 0, Math.min(Math.max(end, 1), fstatSync(fd).size), odd)) take(line);
     const written = chain.count;
     if (head.trajectory_step_count > 0) take(JSON.stringify(head.latest_step));
     const state = inspectTail(fd, head);
@@ -198,7 +198,10 @@ function verifyBundles(
     onProgress?.(done++, bundles.size);
     let bytes: Buffer;
     try {
-      if (!lstatSync(join(dir, name)).isDirectory()) throw Object.assign(new Error(), { code: 'ENOENT' });
+      const whole =
+        lstatSync(join(dir, name)).isDirectory() && lstatSync(join(dir, name, MANIFEST_NAME)).isFile();
+      // A link, even to the same content, is not what was recorded.
+      if (!whole) throw Object.assign(new Error(), { code: 'ENOENT' });
       bytes = readFileSync(join(dir, name, MANIFEST_NAME));
     } catch (error) {
       if (!['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '')) throw error;
@@ -246,8 +249,10 @@ function verifyHead(head: Head, chain: Chain, problems: Problem[]): void {
     disagree(`it counts ${head.trajectory_step_count} steps, the trajectory has ${chain.count}`);
   if (chain.bundles.size !== head.bundle_count)
     disagree(`it counts ${head.bundle_count} bundles, the steps name ${chain.bundles.size}`);
-  const last = Math.max(0, ...[...chain.bundles.keys()].map((name) => numberOf(name, 'bundle') ?? 0));
+  let last = 0;
+  for (const name of chain.bundles.keys()) last = Math.max(last, numberOf(name, 'bundle') ?? 0);
   if (head.bundle_last < last) disagree(`its last bundle number is ${head.bundle_last}, ${last} is in use`);
+  if (head.trajectory_path !== TRAJECTORY_NAME) disagree(`its trajectory_path is ${head.trajectory_path}`);
   if (head.trajectory_step_count === 0) return;
   const { current, newest } = chain;
   if (!current) disagree(`current_step_id ${head.current_step_id} is no step of the trajectory`);
@@ -257,6 +262,7 @@ function verifyHead(head: Head, chain: Chain, problems: Problem[]): void {
       head.current_bundle_dir,
       head.current_manifest_path,
       head.current_summary_path,
+      head.current_render_path ?? null,
       head.current_cached,
     ];
     const is = [
@@ -264,6 +270,7 @@ function verifyHead(head: Head, chain: Chain, problems: Problem[]): void {
       current.bundle_dir,
       current.manifest_path,
       current.summary_path ?? null,
+      current.render_path ?? null,
       current.cached,
     ];
     if (says.some((value, n) => value !== is[n]))
@@ -274,6 +281,6 @@ function verifyHead(head: Head, chain: Chain, problems: Problem[]): void {
     (head.latest_command !== newest.command || head.latest_publish_reason !== newest.publish_reason)
   )
     disagree('its latest command is not that of the last step');
-  if (newest && head.history[0]?.step_id !== newest.step_id)
+  if (newest && JSON.stringify(head.history[0]) !== JSON.stringify(historyEntry(newest)))
     disagree('its history does not begin with the last step');
 }

@@ -93,7 +93,7 @@ it('A02 I1 two writers, of whom one is killed at each point in turn: what it lef
     expect(leftInWork(site.session)).toEqual([]);
     for (const name of readdirSync(site.session).filter((entry) => entry.startsWith('bundle_'))) {
       const manifest = JSON.parse(readFileSync(join(site.session, name, 'manifest.json'), 'utf8')) as Json;
-      expect(manifest.artifacts.map((artifact: Json) => artifact.path)).toEqual(['artifacts/render.txt']);
+      expect(manifest.artifacts.map((artifact: Json) => artifact.path)).toEqual(['artifacts/scene.txt']);
     }
   }
   expect(readdirSync(site.session).filter((name) => !/^bundle_\d+$/.test(name)).sort()).toEqual(['.work', 'current', 'session.json', 'trajectory.json']);
@@ -371,7 +371,7 @@ it('A16 I2 two forced captures of one state, one after the other and at once, ar
   const site = makeCase();
   const results = [await capture(site, '--force'), await capture(site, '--force'), ...(await Promise.all([capture(site, '--force'), capture(site, '--force')]))];
   expect(results.map((result) => result.bundle_id).sort()).toEqual(['bundle_001', 'bundle_002', 'bundle_003', 'bundle_004']);
-  for (const { bundle_dir } of results) expect(readFileSync(join(bundle_dir, 'artifacts/render.txt'), 'utf8')).toBe('one\n');
+  for (const { bundle_dir } of results) expect(readFileSync(join(bundle_dir, 'artifacts/scene.txt'), 'utf8')).toBe('one\n');
   expect(await verifyClean(site.session)).toMatchObject({ steps: 4, bundles: 4 });
 }, 30_000);
 

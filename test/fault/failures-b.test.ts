@@ -82,6 +82,24 @@ describe('B03 text of a command', () => {
     await verifyClean(session);
   });
 
+  it('B02 a label that is cut is cut between characters', async () => {
+    const { root, session } = makeCase();
+    const source = `
+      const { openSession, publish } = require(process.argv[2]);
+      (async () => {
+        const session = await openSession({ root: process.argv[3], cwd: '/', env: {} });
+        for (const lead of ['', 'a']) {
+          const label = lead + '\u{1f600}'.repeat(300);
+          await publish(session, { headline: label, artifacts: [{ content: 'x', role: 'log', name: label + '.txt', label }] }, { command: label, stage_label: label, note: label });
+        }
+        console.log('published');
+      })();`;
+    await script(place.path, 'labels', source, [join(dist, 'index.cjs'), root]).said('published');
+    newest(session);
+    strictJson(join(session, 'bundle_001/manifest.json'));
+    await verifyClean(session);
+  });
+
   it('B03 what a reader prints of it cannot act on a terminal', async () => {
     resultOf(await preview(site.project, 'capture', '--json', '--command', 'echo \u001b]0;title\u0007 \u202e \u2028 \u009b2J'));
     for (const args of [['inspect'], ['inspect', 'step-0001'], ['list'], ['status']]) {

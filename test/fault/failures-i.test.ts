@@ -52,9 +52,11 @@ describe.skipIf(reason)('I01 a full disk', () => {
       let ended: Ended;
       for (let n = 0; ; n++) {
         ended = await capture(site, '--force');
-        if (ended.code !== 0) break;
+        // A renderer that finds no room has failed, which is recorded as long as there is room for that.
+        if (ended.code !== 0 && ended.code !== 4) break;
+        if (ended.code === 4) expect(resultOf(ended, 4).warnings.join()).toContain('No space left');
         before = contentOf(seen);
-        expect(n).toBeLessThan(40);
+        expect(n).toBeLessThan(80);
       }
       expect(ended.code, ended.stdout + ended.stderr).toBe(1);
       expect(ended.stdout).toBe('');
@@ -71,7 +73,7 @@ describe.skipIf(reason)('I01 a full disk', () => {
       const steps = stepsOf(seen).length;
       // And once more, while full.
       expect((await capture(site, '--force')).code).toBe(1);
-      space.sh(`rm -f ${site.root}/ballast; mount -o remount,size=4m ${site.root}`);
+      space.sh(`rm -f ${site.root}/ballast ${site.root}/crumbs; mount -o remount,size=4m ${site.root}`);
       const next = resultOf(await capture(site, '--force'));
       expect(next.step_id).toBe(`step-${String(steps + 1).padStart(4, '0')}`);
       const verified = await run([...space.inside(site.project), ...previewsArgv('verify', '--json')], { cwd: site.project });
@@ -115,7 +117,7 @@ describe.skipIf(reason)('I02 a session that may not be written', () => {
     const before = contentOf(lookedAt);
     const env = { HOME: home, XDG_CACHE_HOME: join(home, 'cache'), XDG_CONFIG_HOME: join(home, 'config'), TMPDIR: join(home, 'tmp') };
     for (const args of [['capture'], ['capture', '--force'], ['live', 'start'], ['live', 'stop']]) {
-      const ended = await run([...prefix, ...previewArgv(...args, '--json')], { cwd: site.project, env });
+      const ended = await run([...prefix, ...previewArgv(...args, '--json')], { cwd: site.project, env, limit_ms: 10_000 });
       expect(ended.code, args.join(' ') + ended.stdout + ended.stderr).toBe(1);
       expect(ended.stdout).toBe('');
       expect(isRaw(ended.stderr), ended.stderr).toBe(false);
@@ -123,7 +125,7 @@ describe.skipIf(reason)('I02 a session that may not be written', () => {
       expect(errorOf(ended).code).toBe('not_writable');
       expect(errorOf(ended).message).toMatch(names);
       expect(errorOf(ended).message).toContain(site.root);
-      const plain = await run([...prefix, ...previewArgv(...args)], { cwd: site.project, env });
+      const plain = await run([...prefix, ...previewArgv(...args)], { cwd: site.project, env, limit_ms: 10_000 });
       expect(plain.stderr).toMatch(/^preview( live)?: (?!preview)[^\n]*\n( {2}[^\n]*\n)?$/);
     }
     expect(contentOf(lookedAt)).toEqual(before);
@@ -198,7 +200,7 @@ describe.skipIf(reason)('I04 file systems that lack something', () => {
   it('I04 a renderer whose output lies on another device, and the preview root apart from the project', async () => {
     const site = await mounted("mount -t tmpfs -o mode=700 tmpfs '{}'");
     const made = resultOf(await capture(site));
-    expect(readFileSync(site.space.seen(join(made.bundle_dir, 'artifacts/render.txt')), 'utf8')).toBe('one\n');
+    expect(readFileSync(site.space.seen(join(made.bundle_dir, 'artifacts/scene.txt')), 'utf8')).toBe('one\n');
   }, 30_000);
 
   const image = (type: string): string | null => {
@@ -220,7 +222,7 @@ describe.skipIf(reason)('I04 file systems that lack something', () => {
       const first = resultOf(await capture(site));
       expect(resultOf(await capture(site, '--force')).step_id).toBe('step-0002');
       expect(resultOf(await capture(site)).cached).toBe(true);
-      expect(readFileSync(site.space.seen(join(first.bundle_dir, 'artifacts/render.txt')), 'utf8')).toBe('one\n');
+      expect(readFileSync(site.space.seen(join(first.bundle_dir, 'artifacts/scene.txt')), 'utf8')).toBe('one\n');
       const verified = await run([...site.space.inside(site.project), ...previewsArgv('verify', '--json')], { cwd: site.project });
       expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, steps: 3 });
     }, 60_000);

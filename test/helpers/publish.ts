@@ -16,14 +16,13 @@ const text = { path: 'render.txt', role: 'render-output' };
 const sh = (body: string): string[] => ['sh', '-c', body, 'renderer', '{out}', '{project}'];
 
 /**
- * `plain` copies scene.txt; `slow` says that it runs (file `started`, holding its pid) and waits for `go`;
+ * `plain` keeps scene.txt, without a renderer; `slow` says that it runs (file `started`, holding its pid) and waits for `go`;
  * `failing` prints bytes that are no text and fails.
  */
 export const recipes = {
   plain: {
     sources: ['scene.txt'],
-    run: [['cp', '{project}/scene.txt', '{out}/render.txt']],
-    artifacts: [text],
+    artifacts: [{ path: '{project}/scene.txt', role: 'render-output' }],
   },
   slow: {
     sources: ['scene.txt'],

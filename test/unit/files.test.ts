@@ -330,19 +330,19 @@ describe('git', () => {
 });
 
 describe('without git', () => {
-  const check = (title: string, prepare: () => void, says: RegExp) =>
+  const check = (title: string, prepare: () => void, says?: RegExp) =>
     test(title, async () => {
       write('a', 'b/.c', 'node_modules/x', '.preview/y');
       prepare();
       expect(await list()).toEqual({
         files: ['a', 'b/.c'],
         from: 'walk',
-        problems: [expect.stringMatching(says)],
+        problems: says ? [expect.stringMatching(says)] : [],
         complete: true,
       });
     });
-  check('no repository', () => vi.stubEnv('GIT_CEILING_DIRECTORIES', dirname(dir)), /not a git repository/);
-  check('no git program', () => vi.stubEnv('PATH', join(dir, 'nothing')), /no git program/);
+  check('no repository', () => vi.stubEnv('GIT_CEILING_DIRECTORIES', dirname(dir)));
+  check('no git program', () => vi.stubEnv('PATH', join(dir, 'nothing')));
   check(
     'C15: ownership refused',
     () => {
