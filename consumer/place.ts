@@ -1,6 +1,8 @@
 // Where a consumer's command looks: the REF it was given, resolved from the working directory.
+
 import { Argument, type Command } from 'commander';
 import { command, text } from '../src/command.js';
+import { workingDirectory } from '../src/layout.js';
 import { type Ref, resolveRef } from '../src/ref.js';
 
 /** A command of `previews` that takes a REF, a root and --json. */
@@ -15,4 +17,4 @@ export function refCommand(name: string, summary: string): Command {
 }
 
 export const refOf = (ref: string | undefined, options: { root?: string }): Ref =>
-  resolveRef(ref, { cwd: process.cwd(), env: process.env, root: options.root });
+  resolveRef(ref, { cwd: workingDirectory(), env: process.env, root: options.root });

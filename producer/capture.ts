@@ -4,7 +4,7 @@ import { findBundle } from '../src/cachekey.js';
 import { type Moment, monotonicMs, now } from '../src/clock.js';
 import { PreviewError } from '../src/errors.js';
 import { fingerprintSources, type SourceFingerprint } from '../src/fingerprint.js';
-import { CACHE_NAME } from '../src/layout.js';
+import { CACHE_NAME, findRoot, workingDirectory } from '../src/layout.js';
 import { readBundle, readHead } from '../src/read.js';
 import { openSession, record } from '../src/session.js';
 import type { StepInput } from '../src/step.js';
@@ -32,19 +32,20 @@ export async function chooseRecipe(
  * @throws PreviewError for wrong use or config, a locked or newer session, a full disk; a failed render is recorded and returned.
  */
 export async function capture(options: CaptureOptions): Promise<CaptureResult> {
-  const cwd = options.cwd ?? process.cwd();
+  const cwd = options.cwd ?? workingDirectory();
   const env = options.env ?? process.env;
   const began = { ...now(), clock: monotonicMs() };
   const project = loadProject(cwd);
   const place = { cwd, env, root: options.root, session: options.session };
+  // The recipe comes first: a wrong name must not begin a session.
+  const recipe = await chooseRecipe(project, options.recipe, options.into?.root ?? findRoot(place));
   const session =
     options.into ??
     (await openSession({
       ...place,
-      ...(await projectFields(project, options.recipe, place)),
+      ...projectFields(project, recipe),
       timeout_ms: options.lock_timeout_ms,
     }));
-  const recipe = await chooseRecipe(project, options.recipe, session.root);
   const look = () =>
     fingerprintSources(project.dir, {
       sources: recipe.sources,
@@ -71,16 +72,13 @@ export async function capture(options: CaptureOptions): Promise<CaptureResult> {
   return renderAndRecord(run, sources);
 }
 
-async function projectFields(project: Project, recipe: string | undefined, place: { cwd: string }) {
-  const software = project.config?.software ?? null;
-  return {
-    software,
-    recipe: recipe ?? project.config?.default_recipe ?? null,
-    project_name: basename(project.dir),
-    project_path: project.dir,
-    cwd: place.cwd,
-  };
-}
+/** What a new session's head says of the project. */
+const projectFields = ({ dir, config }: Project, recipe: NamedRecipe) => ({
+  software: config?.software ?? recipe.software ?? null,
+  recipe: recipe.name,
+  project_name: basename(dir),
+  project_path: dir,
+});
 
 function stepInput(
   options: CaptureOptions,

@@ -58,14 +58,14 @@ export function collect(stage: Stage, recipe: Recipe, produced: Produced): Colle
       : made;
     const base = inProject ? produced.project : stage.out;
     const named = pool.filter((path) => matches(path));
+    const plain = named.filter((path) => isPlainFile(base, path));
     // What an earlier rule took is not taken twice.
-    const hits = named.filter((path) => isPlainFile(base, path) && !taken.has(join(base, path)));
-    const links = named.filter((path) => !isPlainFile(base, path)).length;
-    if (links > 0)
+    const hits = plain.filter((path) => !taken.has(join(base, path)));
+    if (plain.length < named.length)
       warnings.push(
-        `not_a_file: ${links} of what ${rule.path} names are links or no files, and were left out`,
+        `not_a_file: ${named.length - plain.length} of what ${rule.path} names are links or no files, and were left out`,
       );
-    if (named.length === 0 && !inProject && picomatch.scan(glob).isGlob === false) absent.push(rule.path);
+    if (plain.length === 0 && !inProject && picomatch.scan(glob).isGlob === false) absent.push(rule.path);
     const limit = rule.limit ?? LIMITS.galleryImages;
     if (hits.length > limit) warnings.push(`left_out: ${hits.length - limit} more files match ${rule.path}`);
     const kept = inProject ? newestFirst(base, hits).slice(0, limit) : hits.slice(0, limit);

@@ -24,7 +24,12 @@ export function loadProject(cwd: string): Project {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return { dir, config: null };
-    throw error;
+    throw new PreviewError(
+      'config_invalid',
+      `${file} cannot be read: ${(error as Error).message}`,
+      'it must be a file that you may read',
+      { cause: error },
+    );
   }
   return { dir, config: checkConfig(parseJson(text, file), file) };
 }

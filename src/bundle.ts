@@ -1,8 +1,8 @@
 // A bundle before it is published: files gathered and hashed in a staging folder whose name tells its
 // owner, made durable, and without write bits. Giving it a number is commit.ts's business (I1).
-import { chmodSync, copyFileSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { createFile, exists, makeDir, syncPath, withoutWriteBits } from './disk.js';
+import { createFile, exists, makeDir, PRIVATE_FILE, setMode, syncPath, withoutWriteBits } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { hashFile, sha256 } from './hash.js';
 import { MANIFEST_NAME, SUMMARY_NAME } from './layout.js';
@@ -83,7 +83,7 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
     }
     if (input.move) moveFile(source, incoming);
     else copyFileSync(source, incoming);
-    chmodSync(incoming, 0o600);
+    setMode(incoming, PRIVATE_FILE);
   }
   const media = detectMedia(incoming, name);
   const path = placeFor(stage, input.role, name, media.ext);

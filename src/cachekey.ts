@@ -1,7 +1,7 @@
 // The key under which a bundle is found again, and the index from key to bundle in the root's .cache.
 // The index is derived: whatever it says is checked against the bundle itself before it is believed.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegular } from './disk.js';
 import { hashFile, sha256 } from './hash.js';
 import { isObject, readJsonObject } from './json.js';
 import { CACHE_NAME, MANIFEST_NAME, numberOf } from './layout.js';
@@ -45,7 +45,7 @@ export function findBundle(root: string, session: string, session_id: string, ke
 }
 
 function isGood(bundle: string, key: string, manifest_sha256: string): boolean {
-  if (sha256(readFileSync(join(bundle, MANIFEST_NAME))) !== manifest_sha256) return false;
+  if (sha256(readRegular(join(bundle, MANIFEST_NAME))) !== manifest_sha256) return false;
   const { manifest, summary } = readBundle(bundle).value;
   if (!manifest || !summary || manifest.cache_key !== key || manifest.status === 'error') return false;
   if (manifest.warnings?.some((warning) => warning.startsWith('sources_changed'))) return false;

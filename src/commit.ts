@@ -10,12 +10,12 @@ import { nextHead, recovery } from './head.js';
 import { CURRENT_NAME, HEAD_NAME, stepId, TRAJECTORY_NAME, WORK_NAME } from './layout.js';
 import { acquireLock, type Lock, type LockOptions } from './lock.js';
 import { placeBundle, type Reuse, reuseBundle } from './place.js';
-import { readHead } from './read.js';
+import { readHead, refuseNewer } from './read.js';
 import { check, type Head, headSchema, type Step } from './schema.js';
 import { keepText, makeStep, type StepInput } from './step.js';
-import { sweepWork } from './sweep.js';
+import { removableOrphans, sweepWork } from './sweep.js';
 import { appendRecord, healTail, openTrajectory } from './trajectory.js';
-import { HEAD_VERSION, LIMITS } from './version.js';
+import { LIMITS } from './version.js';
 
 export type Source = { kind: 'new'; sealed: Sealed } | { kind: 'reuse'; reuse: Reuse };
 
@@ -46,6 +46,8 @@ export async function commitStep(
   input: StepInput,
   options: CommitOptions,
 ): Promise<Committed> {
+  // Before the lock, which would already be a write.
+  refuseNewer(dir, readHead(dir));
   const texts = {
     command_path: keepText(dir, input.command, LIMITS.command),
     note_path: keepText(dir, input.note, LIMITS.note),
@@ -148,13 +150,7 @@ function closeQuietly(fd: number): void {
 /** The head, fit to be written to. Damage is concluded only while the lock is proved ours. */
 function writableHead(dir: string, lock: Lock): Head | 'lost' {
   const reading = readHead(dir);
-  if (reading.version !== null && reading.version > HEAD_VERSION) {
-    throw new PreviewError(
-      'version_newer',
-      `${join(dir, HEAD_NAME)} is of version ${reading.version}; this program writes version ${HEAD_VERSION}`,
-      'publish with a newer preview-recorder, or into a new session',
-    );
-  }
+  refuseNewer(dir, reading);
   if (reading.value !== null) return reading.value;
   if (!lock.held()) return 'lost';
   throw damaged(dir, reading.problems[0]?.detail ?? 'its head cannot be read');
@@ -244,7 +240,7 @@ function afterCommit(
       pointLink(join(dir, CURRENT_NAME), head.current_bundle_id!, join(dir, WORK_NAME, `link-${lock.owner}`)),
     );
   }
-  for (const name of head.orphans)
+  for (const name of removableOrphans(dir, head, before.bundle_last))
     attempt('orphan_left', () => rmSync(join(dir, name), { recursive: true, force: true }));
   attempt('work_not_swept', () => sweepWork(dir));
   return warnings;
@@ -256,6 +252,7 @@ export async function changeHead(
   change: (head: Head) => Partial<Head>,
   options: LockOptions = {},
 ): Promise<Head> {
+  refuseNewer(dir, readHead(dir));
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const lock = await acquireLock(dir, options);
     try {
@@ -263,7 +260,11 @@ export async function changeHead(
       if (head === 'lost') continue;
       const next = { ...head, ...change(head), updated_at: new Date().toISOString() };
       if (!replaceHead(dir, lock, next)) continue;
-      syncPath(dir);
+      try {
+        syncPath(dir);
+      } catch {
+        // Changed all the same; at worst a power failure undoes it.
+      }
       return next;
     } finally {
       await releaseQuietly(lock, []);

@@ -3,6 +3,8 @@
 import {
   chmodSync,
   closeSync,
+  constants,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -18,6 +20,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { errnoOf } from './errors.js';
 
 /** Files and folders of a recording are for their owner alone, whatever the umask. */
@@ -26,7 +29,22 @@ export const PRIVATE_DIR = 0o700;
 
 /** Makes a folder and its missing parents, each private. */
 export function makeDir(path: string): void {
-  mkdirSync(path, { recursive: true, mode: PRIVATE_DIR });
+  const first = mkdirSync(path, { recursive: true, mode: PRIVATE_DIR });
+  if (first === undefined) return;
+  // The umask may have taken rights away from us too.
+  for (let made = path; ; made = dirname(made)) {
+    setMode(made, PRIVATE_DIR);
+    if (made === first || made === dirname(made)) return;
+  }
+}
+
+/** A mount that has no modes only loses the protection, not the record. */
+export function setMode(path: string, mode: number): void {
+  try {
+    chmodSync(path, mode);
+  } catch (error) {
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error) ?? '')) throw error;
+  }
 }
 
 /** Writes all of `content` at the file's position, or at `position`; continues after a short write. */
@@ -41,6 +59,7 @@ export function writeAll(fd: number, content: Uint8Array, position: number | nul
 export function createFile(path: string, content: string | Uint8Array, durable: boolean): void {
   const fd = openSync(path, 'wx', PRIVATE_FILE);
   try {
+    if (!isPrivate(fd)) setMode(path, PRIVATE_FILE);
     writeAll(fd, typeof content === 'string' ? Buffer.from(content) : content);
     if (durable) fsyncSync(fd);
   } finally {
@@ -48,12 +67,36 @@ export function createFile(path: string, content: string | Uint8Array, durable: 
   }
 }
 
+/** False where the umask took the owner's own rights away. */
+const isPrivate = (fd: number) => (fstatSync(fd).mode & 0o777) === PRIVATE_FILE;
+
 /** Fills a file that exists and is empty, and makes its content durable. */
 export function fillFile(path: string, content: string): void {
   const fd = openSync(path, 'r+');
   try {
     writeAll(fd, Buffer.from(content));
     fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Opens a regular file for reading (or for `write` too). A pipe or a device in its place, on which opening or reading
+ * could wait for ever, is thrown as ENOENT: what should be here is not.
+ */
+export function openRegular(path: string, write = false): number {
+  const fd = openSync(path, (write ? constants.O_RDWR : constants.O_RDONLY) | constants.O_NONBLOCK);
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw Object.assign(new Error(`${path} is no regular file`), { code: 'ENOENT', path });
+}
+
+/** The bytes of a regular file; throws as `openRegular` does. */
+export function readRegular(path: string): Buffer {
+  const fd = openRegular(path);
+  try {
+    return readFileSync(fd);
   } finally {
     closeSync(fd);
   }
@@ -126,11 +169,5 @@ export function readPointer(link: string): string | null {
   return stat.isFile() && stat.size < 1024 ? readFileSync(link, 'utf8').trim() : null;
 }
 
-/** A mount that has no modes only loses the protection, not the record. */
-export function withoutWriteBits(path: string): void {
-  try {
-    chmodSync(path, 0o400);
-  } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error) ?? '')) throw error;
-  }
-}
+/** Takes the write bits of what is published. */
+export const withoutWriteBits = (path: string): void => setMode(path, 0o400);

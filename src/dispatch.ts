@@ -1,4 +1,5 @@
 // What both programs' tiny entry files do: `--version`, `--help`, or the named command's own bundle.
+import { neutralise } from './text.js';
 import { PACKAGE_VERSION } from './version.js';
 
 export interface CommandModule {
@@ -25,7 +26,7 @@ export function dispatch(
   }
   const known = !asksHelp && /^[a-z]+$/.test(name) ? load(name) : null;
   if (!asksHelp && known === null) {
-    const message = `there is no command ${JSON.stringify(name)}`;
+    const message = neutralise(`there is no command ${JSON.stringify(name)}`);
     const hint = `see ${program} --help`;
     process.stderr.write(
       argv.includes('--json')

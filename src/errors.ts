@@ -49,6 +49,10 @@ export class PreviewError extends Error {
     this.code = code;
     this.hint = hint;
   }
+  /** Each bundle of the program has its own copy of this class; an error of one is an error of all. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'PreviewError' && 'code' in value;
+  }
   get exitCode(): number {
     return ERROR_CODES[this.code];
   }

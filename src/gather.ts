@@ -1,6 +1,8 @@
 // All steps of a damaged session that can still be had: from its readable lines, its head and its bundles' manifests.
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+
+import { closeSync, fstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { openRegular, readRegular } from './disk.js';
 import { errnoOf } from './errors.js';
 import { sha256 } from './hash.js';
 import { byNumber, MANIFEST_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
@@ -46,7 +48,7 @@ function readableLines(dir: string, head: Head | null): { steps: Step[]; bad: nu
   let bad = 0;
   let fd: number;
   try {
-    fd = openSync(join(dir, TRAJECTORY_NAME), 'r');
+    fd = openRegular(join(dir, TRAJECTORY_NAME));
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
     return { steps, bad };
@@ -166,7 +168,7 @@ function fromManifest(dir: string, bundle_id: string, step_index: number): Step 
       published_at: manifest.created_at,
       bundle_id,
       render,
-      manifest_sha256: sha256(readFileSync(join(dir, bundle_id, MANIFEST_NAME))),
+      manifest_sha256: sha256(readRegular(join(dir, bundle_id, MANIFEST_NAME))),
       prev_sha256: null,
       status,
       cached: false,

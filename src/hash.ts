@@ -1,6 +1,7 @@
 // SHA-256 in the form the formats use: `sha256:` and 64 hex digits.
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
+import { openRegular } from './disk.js';
 
 /** Hash of bytes, or of a text's UTF-8. */
 export function sha256(content: string | Uint8Array): string {
@@ -11,7 +12,7 @@ export function sha256(content: string | Uint8Array): string {
 export function hashFile(path: string): { sha256: string; bytes: number } {
   const hash = createHash('sha256');
   const piece = Buffer.allocUnsafe(256 * 1024);
-  const fd = openSync(path, 'r');
+  const fd = openRegular(path);
   try {
     let bytes = 0;
     for (;;) {

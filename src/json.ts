@@ -1,5 +1,5 @@
 // Reading JSON that may be damaged: the value or a problem, never an exception about its content.
-import { readFileSync } from 'node:fs';
+import { readRegular } from './disk.js';
 import { errnoOf } from './errors.js';
 import type { Problem } from './schema.js';
 
@@ -18,9 +18,9 @@ export function readJsonObject(
 ): { value: JsonObject | null; problems: Problem[]; text: string } {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readRegular(path).toString('utf8');
   } catch (error) {
-    if (!['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) throw error;
+    if (!['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENXIO'].includes(errnoOf(error) ?? '')) throw error;
     return { value: null, problems: [{ kind: 'missing', where, detail: 'the file is not there' }], text: '' };
   }
   try {

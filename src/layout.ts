@@ -91,6 +91,17 @@ export function findProject(cwd: string): string {
   return gitTop(cwd) ?? cwd;
 }
 
+/** The working directory. @throws PreviewError `io` where it has been deleted. */
+export function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new PreviewError('io', 'the working directory no longer exists', 'change to a folder that does', {
+      cause: error,
+    });
+  }
+}
+
 export interface Place {
   cwd: string;
   env: Record<string, string | undefined>;

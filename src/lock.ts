@@ -2,11 +2,11 @@
 // of our own under it, in which a lock is a directory with one entry whose name is its owner.
 // Held for file operations only (I5). guides/session-locking.md tells why each step is as it is.
 
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync, utimesSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync, utimesSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { monotonicMs, sleep } from './clock.js';
-import { exists, makeDir, PRIVATE_DIR, removeNow } from './disk.js';
+import { exists, makeDir, removeNow } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { WORK_NAME } from './layout.js';
 import { currentOwner, judge, type Owner, ownerName, parseOwner } from './owner.js';
@@ -250,8 +250,7 @@ function lockFs({ prepared, path, entry, work }: Paths) {
 export function makeWork(dir: string): string {
   const work = join(dir, WORK_NAME);
   if (!exists(work)) {
-    if (!exists(dirname(work))) makeDir(dirname(work));
-    mkdirSync(work, { recursive: true, mode: PRIVATE_DIR });
+    makeDir(work);
   }
   return work;
 }

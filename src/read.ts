@@ -2,7 +2,7 @@
 // and never stops at what is damaged: whatever could be had comes back with the problems found.
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { errnoOf } from './errors.js';
+import { errnoOf, PreviewError } from './errors.js';
 import { isObject, type JsonObject, readJsonObject } from './json.js';
 import { HEAD_NAME, MANIFEST_NAME, SUMMARY_NAME, TRAJECTORY_NAME } from './layout.js';
 import { migrate, versionOf } from './migrate.js';
@@ -40,6 +40,16 @@ export function readHead(dir: string): HeadReading {
     checked.problems.unshift({ kind: 'version_newer', where: HEAD_NAME, detail });
   }
   return { ...checked, raw, version };
+}
+
+/** @throws PreviewError `version_newer` for a head that this program may read but not write. */
+export function refuseNewer(dir: string, { version }: HeadReading): void {
+  if (version === null || version <= HEAD_VERSION) return;
+  throw new PreviewError(
+    'version_newer',
+    `${join(dir, HEAD_NAME)} is of version ${version}; this program writes version ${HEAD_VERSION}`,
+    'publish with a newer preview-recorder, or into a new session',
+  );
 }
 
 /** What a head says of its trajectory's end. */

@@ -1,22 +1,22 @@
 // Mending a damaged session: its steps are gathered from the lines that can still be read, from the head and from the
 // bundles' manifests; the damaged files are kept byte for byte. The one place that rewrites a trajectory (I4), because
 // what it replaces is not one any more. What a bundle lost is not made up: `verify` goes on naming it.
-import { closeSync, copyFileSync, openSync, readdirSync, renameSync } from 'node:fs';
+import { closeSync, copyFileSync, readdirSync, renameSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { releaseQuietly, replaceHead } from './commit.js';
-import { createFile, exists, makeDir, syncPath } from './disk.js';
+import { createFile, exists, makeDir, openRegular, syncPath } from './disk.js';
 import { PreviewError } from './errors.js';
 import { type Gathered, gather } from './gather.js';
 import { hashFile, sha256 } from './hash.js';
 import { emptyHead } from './head.js';
 import { HEAD_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
 import { acquireLock, type LockOptions, makeWork } from './lock.js';
-import { readHead } from './read.js';
+import { readHead, refuseNewer } from './read.js';
 import type { Head, Problem, Step } from './schema.js';
 import { historyEntry } from './step.js';
 import { appendRecord, EMPTY, healTail } from './trajectory.js';
 import { type Verdict, verify } from './verify.js';
-import { HEAD_VERSION, LIMITS } from './version.js';
+import { LIMITS } from './version.js';
 
 /** Where damaged files are kept, each named by its hash, so that repairing twice keeps one copy. */
 export const DAMAGED_NAME = 'damaged';
@@ -48,17 +48,11 @@ const isMendable = ({ kind, where }: Problem) => MENDABLE.includes(kind) && !whe
 
 /** Mends a session under its lock. @throws PreviewError `version_newer`, `lock_timeout`, `lock_lost`; system errors. */
 export async function repairSession(dir: string, options: LockOptions = {}): Promise<Repair> {
+  refuseNewer(dir, readHead(dir));
   makeWork(dir);
   const lock = await acquireLock(dir, options);
   try {
     const reading = readHead(dir);
-    if (reading.version !== null && reading.version > HEAD_VERSION) {
-      throw new PreviewError(
-        'version_newer',
-        `${join(dir, HEAD_NAME)} is of version ${reading.version}; this program writes version ${HEAD_VERSION}`,
-        'repair it with a newer preview-recorder',
-      );
-    }
     const before = verify(dir);
     if (!before.problems.some(isMendable))
       return {
@@ -91,7 +85,7 @@ export async function repairSession(dir: string, options: LockOptions = {}): Pro
 /** What a crash left is no damage, but it can be redone here as well as by the next publication. */
 function heal(dir: string, head: Head | null, { pending }: Verdict): string[] {
   if (head === null || pending === 0) return [];
-  const fd = openSync(join(dir, TRAJECTORY_NAME), 'r+');
+  const fd = openRegular(join(dir, TRAJECTORY_NAME), true);
   try {
     healTail(fd, head);
   } finally {

@@ -25,15 +25,16 @@ import {
   sessionName,
   TRAJECTORY_NAME,
   WORK_NAME,
+  workingDirectory,
 } from './layout.js';
 import { acquireLock, type LockOptions, makeWork } from './lock.js';
 import { currentOwner, ownerName } from './owner.js';
-import { readHead } from './read.js';
+import { readHead, refuseNewer } from './read.js';
 import type { Head } from './schema.js';
 import type { StepInput } from './step.js';
 import { sweepWork } from './sweep.js';
 import { EMPTY } from './trajectory.js';
-import { HEAD_VERSION, LIMITS } from './version.js';
+import { LIMITS } from './version.js';
 
 /** Makes the preview root with its own .gitignore, so that nothing of it shows in `git status`. */
 export function makeRoot(root: string): void {
@@ -117,10 +118,12 @@ export interface OpenSession {
 
 type Closed = 'damaged' | 'stopped' | 'full';
 
-/** Why a session cannot be published into, or null. A newer version throws at the commit, before any write. */
+/** Why a session cannot be published into, or null. @throws PreviewError `version_newer`, before any write. */
 function closedReason(dir: string): Closed | null {
-  const { value, version } = readHead(dir);
-  if (value === null) return version !== null && version > HEAD_VERSION ? null : 'damaged';
+  const reading = readHead(dir);
+  refuseNewer(dir, reading);
+  const { value } = reading;
+  if (value === null) return 'damaged';
   if (!['open', 'active', 'waiting'].includes(value.status)) return 'stopped';
   return value.trajectory_step_count >= LIMITS.sessionSteps ? 'full' : null;
 }
@@ -132,7 +135,7 @@ function closedReason(dir: string): Closed | null {
  */
 export async function openSession(options: OpenOptions = {}): Promise<OpenSession> {
   const place: Place = {
-    cwd: options.cwd ?? process.cwd(),
+    cwd: options.cwd ?? workingDirectory(),
     env: options.env ?? process.env,
     root: options.root,
     session: options.session,
@@ -195,7 +198,7 @@ export function activeSession(root: string): string | null {
 /** The active session of the root, or a new one made active (protocol, section 1: only `live start` does this). */
 export async function startSession(options: OpenOptions = {}): Promise<OpenSession> {
   const place: Place = {
-    cwd: options.cwd ?? process.cwd(),
+    cwd: options.cwd ?? workingDirectory(),
     env: options.env ?? process.env,
     root: options.root,
   };

@@ -1,12 +1,12 @@
 // The stat cache: content hashes remembered by what `lstat` says, so that an unchanged tree is not read
 // again. Derived only: a cache that is missing, damaged, foreign or from the future is no cache, and one
 // that cannot be written is not missed. What it remembers is used only where it cannot be wrong (I7).
+
 import { hash, randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
   fstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeDir } from './disk.js';
 
 /**
  * A file whose times are not this much older than the moment it was hashed could be written again within
@@ -177,7 +178,7 @@ export function writeCache(
   const temp = `${cachePath}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     // Only the folder itself: a preview root is made by those who give it its .gitignore.
-    mkdirSync(dirname(cachePath), { mode: 0o700 });
+    makeDir(dirname(cachePath));
   } catch {
     // EEXIST, all but the first time; any other error shows again on opening the file.
   }

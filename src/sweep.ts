@@ -1,8 +1,9 @@
-// Removing what dead owners left in a `.work` folder.
-import { readdirSync, rmSync } from 'node:fs';
+// Removing what dead owners left in a `.work` folder, and bundles that no step names.
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { WORK_NAME } from './layout.js';
+import { numberOf, TRAJECTORY_NAME, WORK_NAME } from './layout.js';
 import { currentOwner, judge, parseOwner } from './owner.js';
+import type { Head } from './schema.js';
 
 /** Removes from `.work` what dead owners left: stages, graves, prepared locks, links. A living owner's things stay. */
 export function sweepWork(dir: string): void {
@@ -12,4 +13,20 @@ export function sweepWork(dir: string): void {
     const owner = parseOwner(/^(?:stage|new|grave|done|link|session)-([^-]+)/.exec(name)?.[1] ?? '');
     if (owner && judge(owner, self) === 'dead') rmSync(join(work, name), { recursive: true, force: true });
   }
+}
+
+/** Up to this size a trajectory is searched before an orphan of an earlier head is removed; above it, orphans stay. */
+const SEARCHED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The orphans that may be removed: those beyond the last number given out before, which no step can name, and those
+ * that an earlier head listed and the trajectory really does not name. The head is not believed in this (I9).
+ */
+export function removableOrphans(dir: string, head: Head, bundle_last: number): string[] {
+  const certain = (name: string) => (numberOf(name, 'bundle') ?? 0) > bundle_last;
+  const listed = head.orphans.filter((name) => !certain(name));
+  const fresh = head.orphans.filter(certain);
+  if (listed.length === 0 || head.trajectory_bytes > SEARCHED_BYTES) return fresh;
+  const trajectory = readFileSync(join(dir, TRAJECTORY_NAME));
+  return [...fresh, ...listed.filter((name) => !trajectory.includes(`"bundle_id":${JSON.stringify(name)}`))];
 }

@@ -1,7 +1,7 @@
 // trajectory.json: an append-only JSON array, one step a line (protocol, section 3). Appending costs the
 // same at any length, and a byte that is before the closing bracket never changes (I4).
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
-import { writeAll } from './disk.js';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, readSync } from 'node:fs';
+import { openRegular, writeAll } from './disk.js';
 
 export const EMPTY = '[\n]\n';
 const CLOSE = '\n]\n';
@@ -120,7 +120,7 @@ function onlyZerosAfter(fd: number, position: number, size: number): boolean {
 }
 
 /** Opens trajectory.json for healing and appending. Throws ENOENT: a missing one is never made anew here. */
-export const openTrajectory = (path: string): number => openSync(path, 'r+');
+export const openTrajectory = (path: string): number => openRegular(path, true);
 
 /**
  * Makes the file end as the head says (redoing the last append where it is pending) and durable.
@@ -148,7 +148,7 @@ export function readLines(path: string, tail: Tail, from: number, to: number): s
   const record = lastRecord(tail);
   const lines: string[] = [];
   if (first < count) {
-    const fd = openSync(path, 'r');
+    const fd = openRegular(path);
     try {
       // The nearer end is the shorter way: the newest steps are read backwards, others are searched for.
       const near = count - first < 64;

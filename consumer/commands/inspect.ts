@@ -52,7 +52,7 @@ function inspectSession(session: string, options: Options): void {
   if (head === null) {
     if (options.json) printJson({ session: raw, steps: [], problems });
     else {
-      say(`${session} cannot be read.`);
+      say(`${neutralise(session)} cannot be read.`);
       sayProblems(problems);
     }
     return;
@@ -71,7 +71,7 @@ function sayText(session: string, head: Head, steps: Step[], problems: Problem[]
     .filter((word): word is string => Boolean(word))
     .join(', ');
   say(
-    `${paint('bold', basename(session))}  ${neutralise(about)}  ${head.trajectory_step_count} steps, ${head.bundle_count} bundles`,
+    `${paint('bold', neutralise(basename(session)))}  ${neutralise(about)}  ${head.trajectory_step_count} steps, ${head.bundle_count} bundles`,
   );
   if (head.title) say(`  ${neutralise(head.title)}`);
   if (head.continues) say(`  continues ${neutralise(head.continues)}`);
@@ -102,7 +102,7 @@ function rowOf(step: Step): string {
     : step.status;
   const cached = step.cached ? paint('dim', ' (reused)') : '';
   const exit = step.signal ? ` ${step.signal}` : step.exit_code ? ` exit ${step.exit_code}` : '';
-  return `${paint(style, ascii)} ${neutralise(step.step_id)}  ${step.published_at.slice(0, 19).replace('T', ' ')}  ${neutralise(step.bundle_id)}${cached}  ${neutralise(step.command ?? step.publish_reason)}${paint('red', exit)}`;
+  return `${paint(style, ascii)} ${neutralise(step.step_id)}  ${neutralise(step.published_at.slice(0, 19).replace('T', ' '))}  ${neutralise(step.bundle_id)}${cached}  ${neutralise(step.command ?? step.publish_reason)}${paint('red', exit)}`;
 }
 
 function inspectStep(session: string, index: number, options: Options): void {

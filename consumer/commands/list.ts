@@ -2,7 +2,7 @@
 import { basename, dirname, join } from 'node:path';
 import { painter, printJson, say } from '../../src/cli.js';
 import { runCommand } from '../../src/command.js';
-import { findRoot } from '../../src/layout.js';
+import { findRoot, workingDirectory } from '../../src/layout.js';
 import { readHead } from '../../src/read.js';
 import { sessionsOf } from '../../src/ref.js';
 import { neutralise } from '../../src/text.js';
@@ -61,7 +61,8 @@ export function main(argv: string[]): Promise<number> {
 const neutralised = ([first, ...rest]: string[]) => [first!, ...rest.map(neutralise)];
 
 function rowsOf(ref: string | undefined, options: { root?: string }) {
-  if (ref === undefined) return allOf(findRoot({ cwd: process.cwd(), env: process.env, root: options.root }));
+  if (ref === undefined)
+    return allOf(findRoot({ cwd: workingDirectory(), env: process.env, root: options.root }));
   const found = refOf(ref, options);
   if (found.kind === 'root') return allOf(found.root);
   const session = found.session;

@@ -1,7 +1,7 @@
 // `previews status [REF]`: the same document as `preview live status`, for any session.
 import { runCommand } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
-import { findSession, type Place } from '../../src/layout.js';
+import { findSession, type Place, workingDirectory } from '../../src/layout.js';
 import { resolveRef } from '../../src/ref.js';
 import { printStatus, readStatus } from '../../src/status.js';
 import { refCommand } from '../place.js';
@@ -11,7 +11,7 @@ export function main(argv: string[]): Promise<number> {
     refCommand('status', 'Say what is recorded in a session and what is current.')
       .option('--full', 'with --json: the whole head')
       .action((ref: string | undefined, options) => {
-        const dir = sessionOf(ref, { cwd: process.cwd(), env: process.env, root: options.root });
+        const dir = sessionOf(ref, { cwd: workingDirectory(), env: process.env, root: options.root });
         printStatus(readStatus(dir), dir, { json: options.json === true, full: options.full === true });
       }),
   );

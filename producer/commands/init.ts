@@ -5,7 +5,7 @@ import { printJson, say } from '../../src/cli.js';
 import { command, runCommand, text } from '../../src/command.js';
 import { createFile } from '../../src/disk.js';
 import { errnoOf, PreviewError } from '../../src/errors.js';
-import { CONFIG_NAME, findRoot, inMainWorkTree, ROOT_NAME } from '../../src/layout.js';
+import { CONFIG_NAME, findRoot, inMainWorkTree, ROOT_NAME, workingDirectory } from '../../src/layout.js';
 import { makeRoot } from '../../src/session.js';
 import { DIST } from '../config.js';
 import { configFor, detect } from '../detect.js';
@@ -19,7 +19,7 @@ export function main(argv: string[]): Promise<number> {
       .option('--root <dir>', 'preview root (default: $PREVIEW_ROOT, or .preview of this project)', text)
       .option('--json', 'print one JSON document')
       .action(async (options) => {
-        const project = process.cwd();
+        const project = workingDirectory();
         const file = join(project, CONFIG_NAME);
         const detected = await detect(project, join(project, ROOT_NAME));
         const root = rootOf(project, options.root);

@@ -4,7 +4,7 @@ import { printJson, say } from '../../src/cli.js';
 import { command, runCommand, withPlace } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
 import { fingerprintSources } from '../../src/fingerprint.js';
-import { CACHE_NAME, findRoot, findSession } from '../../src/layout.js';
+import { CACHE_NAME, findRoot, findSession, workingDirectory } from '../../src/layout.js';
 import { readHead } from '../../src/read.js';
 import type { Head } from '../../src/schema.js';
 import { findRecipe, loadProject, type NamedRecipe, type Project } from '../config.js';
@@ -21,7 +21,12 @@ export function main(argv: string[]): Promise<number> {
       .usage('[options]')
       .option('--json', 'print one JSON document')
       .action(async (options) => {
-        const place = { cwd: process.cwd(), env: process.env, root: options.root, session: options.session };
+        const place = {
+          cwd: workingDirectory(),
+          env: process.env,
+          root: options.root,
+          session: options.session,
+        };
         const root = findRoot(place);
         const dir = findSession(place, root);
         const reading = dir === null ? null : readHead(dir);
@@ -59,7 +64,7 @@ export function main(argv: string[]): Promise<number> {
 /** Compares the sources as they are with what the current step was made from; null where that cannot be told. */
 async function isStale(head: Head, root: string): Promise<boolean | null> {
   const current = head.history.find((step) => step.step_id === head.current_step_id) ?? head.latest_step;
-  const project = loadProject(process.cwd());
+  const project = loadProject(workingDirectory());
   const name = current?.['recipe'];
   const recipe = typeof name === 'string' ? recipeOrNull(name, project) : null;
   // Another program published it, under a name that is no recipe of ours.

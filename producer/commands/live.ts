@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { progress } from '../../src/cli.js';
 import { command, runCommand, seconds, text, withPlace } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
-import { findRoot, findSession, type Place } from '../../src/layout.js';
+import { findRoot, findSession, type Place, workingDirectory } from '../../src/layout.js';
 import { readHead } from '../../src/read.js';
 import { type OpenSession, openSession, startSession, stopSession } from '../../src/session.js';
 import { printStatus, readStatus } from '../../src/status.js';
@@ -73,7 +73,7 @@ function common(made: Command): Command {
 }
 
 const placeOf = ({ root, session }: Options): Place => ({
-  cwd: process.cwd(),
+  cwd: workingDirectory(),
   env: process.env,
   root,
   session,
@@ -105,7 +105,7 @@ async function record(options: Options, more: Partial<CaptureOptions>): Promise<
 }
 
 async function start(options: Options, own: string): Promise<number> {
-  const { dir, config } = loadProject(process.cwd());
+  const { dir, config } = loadProject(workingDirectory());
   const session: OpenSession = await startSession({
     ...placeOf(options),
     title: options.title ?? null,

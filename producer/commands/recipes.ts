@@ -1,6 +1,8 @@
 // `preview recipes`: what can be rendered here, and what each recipe needs.
+
 import { painter, printJson, say } from '../../src/cli.js';
 import { command, runCommand } from '../../src/command.js';
+import { workingDirectory } from '../../src/layout.js';
 import { DEFAULT_RULES } from '../collect.js';
 import { builtinNames, findRecipe, loadProject, type NamedRecipe } from '../config.js';
 import { findProgram, located } from '../tools.js';
@@ -35,7 +37,7 @@ export function main(argv: string[]): Promise<number> {
       .usage('[options]')
       .option('--json', 'print one JSON document')
       .action((options) => {
-        const { dir, config } = loadProject(process.cwd());
+        const { dir, config } = loadProject(workingDirectory());
         const names = [...new Set([...Object.keys(config?.recipes ?? {}), ...builtinNames()])];
         const recipes = names.map((name) => rowOf(findRecipe(name, config), dir));
         if (options.json) {

@@ -1,7 +1,9 @@
 // `preview repair [SESSION]`: mends a damaged session and keeps its bytes.
+
 import { painter, printJson, say } from '../../src/cli.js';
 import { command, runCommand, seconds, text } from '../../src/command.js';
 import { EXIT, PreviewError } from '../../src/errors.js';
+import { workingDirectory } from '../../src/layout.js';
 import { resolveRef } from '../../src/ref.js';
 import { repairSession } from '../../src/repair.js';
 import { neutralise } from '../../src/text.js';
@@ -17,7 +19,7 @@ export function main(argv: string[]): Promise<number> {
       .option('--lock-timeout <seconds>', 'how long to wait for the session (default: 10)', seconds)
       .option('--json', 'print one JSON document')
       .action(async (name: string | undefined, options) => {
-        const found = resolveRef(name, { cwd: process.cwd(), env: process.env, root: options.root });
+        const found = resolveRef(name, { cwd: workingDirectory(), env: process.env, root: options.root });
         if (found.kind !== 'session')
           throw new PreviewError(
             'usage',

@@ -2,7 +2,7 @@
 // loads neither commander nor a schema.
 import { fail, say } from '../../src/cli.js';
 import { PreviewError } from '../../src/errors.js';
-import { findRoot, findSession, type Place } from '../../src/layout.js';
+import { findRoot, findSession, type Place, workingDirectory } from '../../src/layout.js';
 import { printStatus, readStatus } from '../../src/status.js';
 
 const USAGE = `Usage: preview live status [options]
@@ -25,7 +25,7 @@ export function main(argv: string[]): number {
       say(USAGE.trimEnd());
       return 0;
     }
-    const place: Place = { cwd: cwd(), env: process.env, ...options };
+    const place: Place = { cwd: workingDirectory(), env: process.env, ...options };
     const dir = findSession(place, findRoot(place));
     printStatus(readStatus(dir), dir, options);
     return 0;
@@ -61,15 +61,4 @@ function parse(args: string[]): Options | null {
       );
   }
   return options;
-}
-
-/** The working directory, which may be gone. */
-function cwd(): string {
-  try {
-    return process.cwd();
-  } catch (error) {
-    throw new PreviewError('io', 'the working directory no longer exists', 'change to a folder that does', {
-      cause: error,
-    });
-  }
 }

@@ -4,7 +4,16 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symli
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../src/hash.js';
-import { done, errorOf, type Outcome, preview, previews, REPOSITORY } from '../helpers/cli.js';
+import {
+  done,
+  errorOf,
+  type Outcome,
+  preview,
+  previews,
+  previewsArgv,
+  REPOSITORY,
+  run,
+} from '../helpers/cli.js';
 import { makeProject, snapshot, temporary } from '../helpers/project.js';
 import {
   copySession,
@@ -294,6 +303,23 @@ describe('damaged', () => {
     expect((await done(json('verify', dir), exit))['ok']).toBe(exit === 0);
     expect(snapshot(dir)).toEqual(before);
   });
+
+  test.each(['bundle_004/manifest.json', 'bundle_004/summary.json', 'session.json', 'trajectory.json'])(
+    'a pipe in place of %s is damage, and holds no reader up',
+    async (name) => {
+      const dir = copySession(golden('full'));
+      rmSync(join(dir, name));
+      expect((await run(['mkfifo', join(dir, name)], { cwd: dir })).code).toBe(0);
+      for (const command of ['verify', 'inspect']) {
+        const outcome = await run(previewsArgv(command, dir, '--json'), { cwd: dir, limit_ms: 10_000 });
+        expect([command, outcome.code, outcome.signal]).toEqual([
+          command,
+          command === 'verify' ? 6 : 0,
+          null,
+        ]);
+      }
+    },
+  );
 
   test('a cut tail: what the head holds and what is left is shown', async () => {
     const dir = copySession(golden('full'));

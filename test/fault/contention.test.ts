@@ -96,8 +96,10 @@ function watchingWaits(session: string): () => number {
   const watcher = watch(join(session, '.work'), (_event, name) => {
     const [, kind, owner] = /^(new|done)-([^-]+)$/.exec(name ?? '') ?? [];
     if (owner === undefined) return;
-    if (kind === 'new') waiting.has(owner) ? waiting.delete(owner) : waiting.add(owner);
-    else for (const other of waiting) if (other !== owner) waited.add(other);
+    if (kind === 'new') {
+      // The second word of it is that it moved into the lock.
+      if (!waiting.delete(owner)) waiting.add(owner);
+    } else for (const other of waiting) if (other !== owner) waited.add(other);
   });
   return () => {
     watcher.close();

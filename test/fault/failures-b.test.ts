@@ -4,8 +4,19 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dist, type Ended, preview, previewArgv, previews, resultOf, run, scratch, script, verifyClean } from '../helpers/children.js';
-import { headOf, type Json, makeProject, type Site, sha256, stepsOf } from '../helpers/publish.js';
+import {
+  dist,
+  type Ended,
+  preview,
+  previewArgv,
+  previews,
+  resultOf,
+  run,
+  scratch,
+  script,
+  verifyClean,
+} from '../helpers/children.js';
+import { headOf, type Json, makeProject, type Site, sha256 } from '../helpers/publish.js';
 
 const place = scratch();
 afterAll(place.remove);
@@ -35,7 +46,9 @@ function newest(session: string): Json {
   const trajectory = strictJson(join(session, 'trajectory.json')) as Json[];
   const step = trajectory.at(-1)!;
   expect(step).toEqual(head.latest_step);
-  expect(readFileSync(join(session, 'trajectory.json'), 'utf8').split('\n')).toHaveLength(trajectory.length + 3);
+  expect(readFileSync(join(session, 'trajectory.json'), 'utf8').split('\n')).toHaveLength(
+    trajectory.length + 3,
+  );
   for (const name of ['manifest.json', 'summary.json']) strictJson(join(session, step.bundle_dir, name));
   return step;
 }
@@ -60,7 +73,16 @@ describe('B03 text of a command', () => {
 
   it('B03 bytes that are no UTF-8 in an argument become U+FFFD, and what was good stays', async () => {
     // Node cannot pass such bytes on, a shell can.
-    const ended = await run(['sh', '-c', 'exec "$@" --command "$(printf \'echo \\377\\355\\240\\200 end\')"', 'sh', ...previewArgv('capture', '--json')], { cwd: site.project });
+    const ended = await run(
+      [
+        'sh',
+        '-c',
+        'exec "$@" --command "$(printf \'echo \\377\\355\\240\\200 end\')"',
+        'sh',
+        ...previewArgv('capture', '--json'),
+      ],
+      { cwd: site.project },
+    );
     resultOf(ended);
     expect(newest(site.session).command).toMatch(/^echo \ufffd+ end$/);
   });
@@ -101,7 +123,15 @@ describe('B03 text of a command', () => {
   });
 
   it('B03 what a reader prints of it cannot act on a terminal', async () => {
-    resultOf(await preview(site.project, 'capture', '--json', '--command', 'echo \u001b]0;title\u0007 \u202e \u2028 \u009b2J'));
+    resultOf(
+      await preview(
+        site.project,
+        'capture',
+        '--json',
+        '--command',
+        'echo \u001b]0;title\u0007 \u202e \u2028 \u009b2J',
+      ),
+    );
     for (const args of [['inspect'], ['inspect', 'step-0001'], ['list'], ['status']]) {
       const { code, stdout } = await previews(site.project, ...args);
       expect(code).toBe(0);
@@ -158,16 +188,31 @@ describe('B02 a command over 4 KB', () => {
 
 describe('B05 the command line of the capture itself', () => {
   it('B05 is recorded so that a shell reads the same arguments from it', async () => {
-    const args = ['capture', '--json', '--label', 'a b', '--note', "it's \"x\"\ny $HOME `id` \\ *", '--stage=', '--force'];
+    const args = [
+      'capture',
+      '--json',
+      '--label',
+      'a b',
+      '--note',
+      'it\'s "x"\ny $HOME `id` \\ *',
+      '--stage=',
+      '--force',
+    ];
     resultOf(await preview(site.project, ...args));
     const { command } = newest(site.session);
-    const read = execFileSync('sh', ['-c', `preview() { for arg; do printf '%s\\0' "$arg"; done; }; ${command}`], { encoding: 'utf8' });
+    const read = execFileSync(
+      'sh',
+      ['-c', `preview() { for arg; do printf '%s\\0' "$arg"; done; }; ${command}`],
+      { encoding: 'utf8' },
+    );
     expect(read.split('\0').slice(0, -1)).toEqual(args);
   });
 });
 
 describe('B03 what a renderer prints', () => {
-  const failing = async (bytes: Buffer): Promise<{ log: Buffer; step: Json; session: string; ended: Ended }> => {
+  const failing = async (
+    bytes: Buffer,
+  ): Promise<{ log: Buffer; step: Json; session: string; ended: Ended }> => {
     const { project, session } = makeCase();
     writeFileSync(join(project, 'output.bin'), bytes);
     const ended = await preview(project, 'capture', '--json', '--recipe', 'failing');
@@ -182,7 +227,11 @@ describe('B03 what a renderer prints', () => {
   };
 
   it('B03 binary output and bytes that are no UTF-8 are kept in the log as they came', async () => {
-    const bytes = Buffer.concat([Buffer.from('begin \0 '), Buffer.from([0xff, 0xfe, 0x80, 0xed, 0xa0, 0x80]), Buffer.from(' \u2028 end\n')]);
+    const bytes = Buffer.concat([
+      Buffer.from('begin \0 '),
+      Buffer.from([0xff, 0xfe, 0x80, 0xed, 0xa0, 0x80]),
+      Buffer.from(' \u2028 end\n'),
+    ]);
     const { log } = await failing(bytes);
     expect(log.includes(bytes)).toBe(true);
   });
@@ -193,7 +242,11 @@ describe('B03 what a renderer prints', () => {
     // Half a character, then the rest once the first half was surely read: the pipe is empty again.
     const halves = `const { execFileSync } = require('node:child_process'); const { writeSync } = require('node:fs'); writeSync(1, Buffer.from('a\\xf0\\x9f', 'latin1')); execFileSync('sleep', ['0.3']); writeSync(1, Buffer.from('\\x98\\x80z\\n', 'latin1')); process.exitCode = 1;`;
     config.recipes.halves = { sources: ['scene.txt'], run: [['{node}', '-e', halves]], artifacts: [] };
-    config.recipes.cjk = { sources: ['scene.txt'], run: [['{node}', '-e', "process.stdout.write('a' + '語'.repeat(150000)); process.exitCode = 1"]], artifacts: [] };
+    config.recipes.cjk = {
+      sources: ['scene.txt'],
+      run: [['{node}', '-e', "process.stdout.write('a' + '語'.repeat(150000)); process.exitCode = 1"]],
+      artifacts: [],
+    };
     writeFileSync(join(project, 'preview.config.json'), JSON.stringify(config));
     for (const recipe of ['halves', 'cjk']) {
       resultOf(await preview(project, 'capture', '--json', '--recipe', recipe), 4);
@@ -211,20 +264,35 @@ describe('B06 a terminal that knows no UTF-8', () => {
   it('B06 LC_ALL=C: nothing crashes, people get ASCII marks, and --json is UTF-8 with nothing but JSON', async () => {
     const { project } = makeCase();
     const env = { LC_ALL: 'C', LANG: 'C' };
-    const captured = await run(previewArgv('capture', '--json', '--command', 'echo é 😀'), { cwd: project, env });
+    const captured = await run(previewArgv('capture', '--json', '--command', 'echo é 😀'), {
+      cwd: project,
+      env,
+    });
     expect(resultOf(captured).status).toBe('ok');
     expect(captured.stderr).toBe('');
-    for (const argv of [previewArgv('capture'), previewArgv('live', 'status'), [process.execPath, join(dist, 'previews.cjs'), 'inspect']]) {
+    for (const argv of [
+      previewArgv('capture'),
+      previewArgv('live', 'status'),
+      [process.execPath, join(dist, 'previews.cjs'), 'inspect'],
+    ]) {
       const ended = await run(argv, { cwd: project, env });
       expect([ended.code, ended.stderr]).toEqual([0, '']);
     }
-    const inspected = await run([process.execPath, join(dist, 'previews.cjs'), 'inspect'], { cwd: project, env });
+    const inspected = await run([process.execPath, join(dist, 'previews.cjs'), 'inspect'], {
+      cwd: project,
+      env,
+    });
     expect(inspected.stdout).not.toMatch(/[●◐✗]/);
     const status = await run(previewArgv('live', 'status', '--json'), { cwd: project, env });
     const text = new TextDecoder('utf-8', { fatal: true }).decode(status.bytes);
     expect(text.trimEnd().split('\n')).toHaveLength(1);
     expect(JSON.parse(text).trajectory_summary.total_commands).toBe(2);
-    const shown = await run([process.execPath, join(dist, 'previews.cjs'), 'inspect', 'step-0001', '--json'], { cwd: project, env });
-    expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(shown.bytes)).step.command).toBe('echo é 😀');
+    const shown = await run(
+      [process.execPath, join(dist, 'previews.cjs'), 'inspect', 'step-0001', '--json'],
+      { cwd: project, env },
+    );
+    expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(shown.bytes)).step.command).toBe(
+      'echo é 😀',
+    );
   });
 });

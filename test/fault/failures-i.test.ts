@@ -4,7 +4,17 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dist, type Ended, errorOf, isRaw, previewArgv, previewsArgv, resultOf, run, scratch } from '../helpers/children.js';
+import {
+  dist,
+  type Ended,
+  errorOf,
+  isRaw,
+  previewArgv,
+  previewsArgv,
+  resultOf,
+  run,
+  scratch,
+} from '../helpers/children.js';
 import { mountNamespace, mountSkip, type Namespace } from '../helpers/namespace.js';
 import { contentOf, type Json, makeProject, type Site, stepsOf } from '../helpers/publish.js';
 
@@ -17,7 +27,10 @@ afterAll(async () => {
 });
 let folders = 0;
 /** A project whose `.preview` is what `mount` puts there; `{}` stands for that folder. */
-async function mounted(mount: string, more: Json = {}): Promise<Site & { space: Namespace; seen: string; root: string }> {
+async function mounted(
+  mount: string,
+  more: Json = {},
+): Promise<Site & { space: Namespace; seen: string; root: string }> {
   const folder = join(place.path, `case-${folders++}`);
   mkdirSync(folder);
   const site = makeProject(folder, more);
@@ -26,7 +39,10 @@ async function mounted(mount: string, more: Json = {}): Promise<Site & { space: 
   spaces.push(space);
   return { ...site, space, seen: space.seen(site.session) };
 }
-const capture = ({ project, space }: { project: string; space: Namespace }, ...more: string[]): Promise<Ended> =>
+const capture = (
+  { project, space }: { project: string; space: Namespace },
+  ...more: string[]
+): Promise<Ended> =>
   run([...space.inside(project), ...previewArgv('capture', '--json', ...more)], { cwd: project });
 
 beforeAll(() => {
@@ -36,7 +52,11 @@ beforeAll(() => {
 describe.skipIf(reason)('I01 a full disk', () => {
   // A recipe whose bundles are large, so that few captures fill the disk.
   const large = (kilobytes: number): Json => ({
-    plain: { sources: ['scene.txt'], run: [['sh', '-c', `head -c ${kilobytes}K /dev/urandom > "$1/render.bin"`, 'sh', '{out}']], artifacts: [{ path: 'render.bin', role: 'render-output' }] },
+    plain: {
+      sources: ['scene.txt'],
+      run: [['sh', '-c', `head -c ${kilobytes}K /dev/urandom > "$1/render.bin"`, 'sh', '{out}']],
+      artifacts: [{ path: 'render.bin', role: 'render-output' }],
+    },
   });
   for (const kilobytes of [300, 40, 3]) {
     it(`I01 I3 captures of ${kilobytes} KB until it is full: old head and trajectory are intact, and after freeing space the next one works`, async () => {
@@ -45,7 +65,9 @@ describe.skipIf(reason)('I01 a full disk', () => {
       if (kilobytes === 3) {
         resultOf(await capture(site));
         // The last pages are taken by something else, to the byte where a head or an append no longer fits.
-        space.sh(`head -c 900K /dev/zero > ${site.root}/ballast; dd if=/dev/zero of=${site.root}/crumbs bs=4k 2>/dev/null || true`);
+        space.sh(
+          `head -c 900K /dev/zero > ${site.root}/ballast; dd if=/dev/zero of=${site.root}/crumbs bs=4k 2>/dev/null || true`,
+        );
         space.sh(`truncate -s -12k ${site.root}/crumbs`);
       }
       let before = existsSync(seen) ? contentOf(seen) : {};
@@ -68,7 +90,9 @@ describe.skipIf(reason)('I01 a full disk', () => {
       expect(after['trajectory.json']).toBe(before['trajectory.json']);
       for (const [name, hash] of Object.entries(before)) expect(after[name], name).toBe(hash);
       // Readers need no room.
-      const inspected = await run([...space.inside(site.project), ...previewsArgv('inspect', '--json')], { cwd: site.project });
+      const inspected = await run([...space.inside(site.project), ...previewsArgv('inspect', '--json')], {
+        cwd: site.project,
+      });
       expect(JSON.parse(inspected.stdout).problems).toEqual([]);
       const steps = stepsOf(seen).length;
       // And once more, while full.
@@ -76,14 +100,18 @@ describe.skipIf(reason)('I01 a full disk', () => {
       space.sh(`rm -f ${site.root}/ballast ${site.root}/crumbs; mount -o remount,size=4m ${site.root}`);
       const next = resultOf(await capture(site, '--force'));
       expect(next.step_id).toBe(`step-${String(steps + 1).padStart(4, '0')}`);
-      const verified = await run([...space.inside(site.project), ...previewsArgv('verify', '--json')], { cwd: site.project });
+      const verified = await run([...space.inside(site.project), ...previewsArgv('verify', '--json')], {
+        cwd: site.project,
+      });
       expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, steps: steps + 1, pending: 0 });
       expect(readdirSync(join(seen, '.work'))).toEqual([]);
     }, 90_000);
   }
 
   it('I01 no room for even the first session: exit 1, and it begins once there is some', async () => {
-    const site = await mounted("mount -t tmpfs -o size=1m,mode=700 tmpfs '{}'; dd if=/dev/zero of='{}/ballast' bs=4k 2>/dev/null || true");
+    const site = await mounted(
+      "mount -t tmpfs -o size=1m,mode=700 tmpfs '{}'; dd if=/dev/zero of='{}/ballast' bs=4k 2>/dev/null || true",
+    );
     const ended = await capture(site);
     expect(ended.code, ended.stdout + ended.stderr).toBe(1);
     expect(errorOf(ended).code).toBe('disk_full');
@@ -104,7 +132,9 @@ describe.skipIf(reason)('I01 a full disk', () => {
     expect(errorOf(ended).code).toBe('disk_full');
     expect(stepsOf(site.seen)).toHaveLength(steps);
     site.space.sh(`mount -o remount,nr_inodes=400 ${site.root}`);
-    expect(resultOf(await capture(site, '--force')).step_id).toBe(`step-${String(steps + 1).padStart(4, '0')}`);
+    expect(resultOf(await capture(site, '--force')).step_id).toBe(
+      `step-${String(steps + 1).padStart(4, '0')}`,
+    );
   }, 90_000);
 });
 
@@ -113,11 +143,26 @@ const asUser = ['setpriv', '--reuid', String(USER), '--regid', String(USER), '--
 
 describe.skipIf(reason)('I02 a session that may not be written', () => {
   /** A producer that must fail with one line naming the path, and write nothing anywhere. */
-  async function refused(site: Site, prefix: string[], home: string, lookedAt: string, names: RegExp): Promise<void> {
+  async function refused(
+    site: Site,
+    prefix: string[],
+    home: string,
+    lookedAt: string,
+    names: RegExp,
+  ): Promise<void> {
     const before = contentOf(lookedAt);
-    const env = { HOME: home, XDG_CACHE_HOME: join(home, 'cache'), XDG_CONFIG_HOME: join(home, 'config'), TMPDIR: join(home, 'tmp') };
+    const env = {
+      HOME: home,
+      XDG_CACHE_HOME: join(home, 'cache'),
+      XDG_CONFIG_HOME: join(home, 'config'),
+      TMPDIR: join(home, 'tmp'),
+    };
     for (const args of [['capture'], ['capture', '--force'], ['live', 'start'], ['live', 'stop']]) {
-      const ended = await run([...prefix, ...previewArgv(...args, '--json')], { cwd: site.project, env, limit_ms: 10_000 });
+      const ended = await run([...prefix, ...previewArgv(...args, '--json')], {
+        cwd: site.project,
+        env,
+        limit_ms: 10_000,
+      });
       expect(ended.code, args.join(' ') + ended.stdout + ended.stderr).toBe(1);
       expect(ended.stdout).toBe('');
       expect(isRaw(ended.stderr), ended.stderr).toBe(false);
@@ -125,7 +170,11 @@ describe.skipIf(reason)('I02 a session that may not be written', () => {
       expect(errorOf(ended).code).toBe('not_writable');
       expect(errorOf(ended).message).toMatch(names);
       expect(errorOf(ended).message).toContain(site.root);
-      const plain = await run([...prefix, ...previewArgv(...args)], { cwd: site.project, env, limit_ms: 10_000 });
+      const plain = await run([...prefix, ...previewArgv(...args)], {
+        cwd: site.project,
+        env,
+        limit_ms: 10_000,
+      });
       expect(plain.stderr).toMatch(/^preview( live)?: (?!preview)[^\n]*\n( {2}[^\n]*\n)?$/);
     }
     expect(contentOf(lookedAt)).toEqual(before);
@@ -136,7 +185,10 @@ describe.skipIf(reason)('I02 a session that may not be written', () => {
   /** Every reading command works. */
   async function readable(site: Site, prefix: string[], steps: number): Promise<void> {
     for (const args of [['list'], ['status'], ['inspect'], ['inspect', 'step-0001'], ['verify']]) {
-      const ended = await run([...prefix, ...previewsArgv(...args, '--json')], { cwd: site.project, env: { HOME: '/nonexistent' } });
+      const ended = await run([...prefix, ...previewsArgv(...args, '--json')], {
+        cwd: site.project,
+        env: { HOME: '/nonexistent' },
+      });
       expect([ended.code, ended.stderr], args.join(' ')).toEqual([0, '']);
     }
     const status = await run([...prefix, ...previewArgv('live', 'status', '--json')], { cwd: site.project });
@@ -166,7 +218,10 @@ describe.skipIf(reason)('I02 a session that may not be written', () => {
     // Private as it was made, the other user cannot even look.
     chmodSync(place.path, 0o755);
     const home = homeOf('home-foreign', USER);
-    const closed = await run([...asUser, ...previewArgv('capture', '--json')], { cwd: site.project, env: { HOME: home } });
+    const closed = await run([...asUser, ...previewArgv('capture', '--json')], {
+      cwd: site.project,
+      env: { HOME: home },
+    });
     expect(closed.code, closed.stdout + closed.stderr).toBe(1);
     expect(errorOf(closed).code).toBe('not_writable');
     expect(errorOf(closed).message).toContain(site.root);
@@ -184,7 +239,7 @@ describe.skipIf(reason)('I02 a session that may not be written', () => {
     expect(errorOf(ended).code).toBe('not_writable');
     expect(errorOf(ended).message).toContain('.preview');
     expect(existsSync(site.root)).toBe(false);
-  }, 30_000);
+  });
 });
 
 describe.skipIf(reason)('I04 file systems that lack something', () => {
@@ -192,38 +247,51 @@ describe.skipIf(reason)('I04 file systems that lack something', () => {
     const tmp = join(place.path, 'tmp-device');
     mkdirSync(tmp);
     const site = await mounted(`mount -t tmpfs tmpfs '${tmp}'`);
-    const made = await run([...site.space.inside(site.project), ...previewArgv('capture', '--json')], { cwd: site.project, env: { TMPDIR: tmp } });
+    const made = await run([...site.space.inside(site.project), ...previewArgv('capture', '--json')], {
+      cwd: site.project,
+      env: { TMPDIR: tmp },
+    });
     expect(resultOf(made).status).toBe('ok');
     expect(readdirSync(site.space.seen(tmp))).toEqual([]);
-  }, 30_000);
+  });
 
   it('I04 a renderer whose output lies on another device, and the preview root apart from the project', async () => {
     const site = await mounted("mount -t tmpfs -o mode=700 tmpfs '{}'");
     const made = resultOf(await capture(site));
     expect(readFileSync(site.space.seen(join(made.bundle_dir, 'artifacts/scene.txt')), 'utf8')).toBe('one\n');
-  }, 30_000);
+  });
 
   const image = (type: string): string | null => {
     const file = join(place.path, `${type}.img`);
     try {
       execFileSync('truncate', ['-s', '16M', file]);
       execFileSync(`mkfs.${type}`, [file], { stdio: 'ignore' });
-      execFileSync('unshare', ['-m', 'sh', '-c', `mkdir -p '${file}.d' && mount -o loop '${file}' '${file}.d'`], { stdio: 'ignore' });
+      execFileSync(
+        'unshare',
+        ['-m', 'sh', '-c', `mkdir -p '${file}.d' && mount -o loop '${file}' '${file}.d'`],
+        { stdio: 'ignore' },
+      );
       return file;
     } catch {
       return null;
     }
   };
   for (const type of ['vfat', 'exfat', 'ext4']) {
-    it(`I04 ${type} through a loop mount: modes refused and no symlinks only cost the protection and the link`, async ({ skip }) => {
+    it(`I04 ${type} through a loop mount: modes refused and no symlinks only cost the protection and the link`, async ({
+      skip,
+    }) => {
       const file = reason ? null : image(type);
       if (file === null) skip(`mkfs.${type} or loop mounts are not available here`);
       const site = await mounted(`mount -o loop '${file}' '{}'`);
       const first = resultOf(await capture(site));
       expect(resultOf(await capture(site, '--force')).step_id).toBe('step-0002');
       expect(resultOf(await capture(site)).cached).toBe(true);
-      expect(readFileSync(site.space.seen(join(first.bundle_dir, 'artifacts/scene.txt')), 'utf8')).toBe('one\n');
-      const verified = await run([...site.space.inside(site.project), ...previewsArgv('verify', '--json')], { cwd: site.project });
+      expect(readFileSync(site.space.seen(join(first.bundle_dir, 'artifacts/scene.txt')), 'utf8')).toBe(
+        'one\n',
+      );
+      const verified = await run([...site.space.inside(site.project), ...previewsArgv('verify', '--json')], {
+        cwd: site.project,
+      });
       expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, steps: 3 });
     }, 60_000);
   }
@@ -252,7 +320,7 @@ describe.skipIf(reason)('I04 file systems that lack something', () => {
         expect(statSync(join(site.session, 'current')).isFile()).toBe(true);
         expect(readFileSync(join(site.session, 'current'), 'utf8')).toBe('bundle_002');
       }
-    }, 30_000);
+    });
   }
 });
 
@@ -260,7 +328,10 @@ describe.skipIf(reason)('I04 file systems that lack something', () => {
 function fakeErrno(folder: string, calls: readonly string[], errno: string): string {
   const library = join(folder, 'lacking.so');
   const source = `#include <errno.h>\n${calls.map((name) => `int ${name}() { errno = ${errno}; return -1; }`).join('\n')}\n`;
-  execFileSync('gcc', ['-w', '-fno-builtin', '-shared', '-fPIC', '-o', library, '-x', 'c', '-'], { input: source, stdio: ['pipe', 'ignore', 'inherit'] });
+  execFileSync('gcc', ['-w', '-fno-builtin', '-shared', '-fPIC', '-o', library, '-x', 'c', '-'], {
+    input: source,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
   return library;
 }
 

@@ -25,8 +25,8 @@ type Json = Record<string, unknown>;
 export type Recorded = { head: Json | null; lines: string[]; steps: Json[]; problems: string[] };
 
 /** What was recorded before the fault. `raw` is trajectory.json up to where its last entry ended. */
-export type Before = { steps: string[]; raw: Buffer; bundles: string[] };
-export const nothing: Before = { steps: [], raw: Buffer.alloc(0), bundles: [] };
+export type Before = { steps: string[]; raw: Buffer };
+export const nothing: Before = { steps: [], raw: Buffer.alloc(0) };
 
 function parse(text: string, what: string, problems: string[]): Json | null {
   try {
@@ -98,11 +98,11 @@ export function remember(session: string): Before {
   const { lines, head, problems } = readRecorded(session);
   if (problems.length > 0) throw new Error(`the session is unsound before the test: ${problems.join('; ')}`);
   const raw = readFileSync(join(session, 'trajectory.json')).subarray(0, Number(head?.trajectory_bytes));
-  return { steps: lines, raw: Buffer.from(raw), bundles: bundlesOf(session) };
+  return { steps: lines, raw: Buffer.from(raw) };
 }
 
 /** Names of all bundle directories, in numeric order, whether a step names them or not. */
-export function bundlesOf(session: string): string[] {
+function bundlesOf(session: string): string[] {
   if (!existsSync(session)) return [];
   return readdirSync(session)
     .filter((name) => /^bundle_\d+$/.test(name))
@@ -241,13 +241,18 @@ function listing(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).map(name).sort();
 }
 
-/** What a dead process left: in .work anything but the lock's own empty directory, elsewhere anything that a healthy session does not have. */
+/** What a dead process left in a `.work` folder: anything but the lock's own empty directory. */
+export function leftInWork(folder: string): string[] {
+  const rest = listing(join(folder, '.work')).filter((name) => name !== 'lock/');
+  return rest.length > 0 ? [`left in ${basename(folder)}/.work: ${rest.join(' ')}`] : [];
+}
+
+/**
+ * What a dead process left: anything in the session's .work, and elsewhere anything that a healthy root does
+ * not have. The root's own .work is swept by whoever takes the root's lock, which only a new session needs.
+ */
 export function leftovers(root: string, session: string): string[] {
-  const problems: string[] = [];
-  for (const work of [join(session, '.work'), join(root, '.work')]) {
-    const rest = listing(work).filter((name) => name !== 'lock/');
-    if (rest.length > 0) problems.push(`left in ${relative(root, work)}: ${rest.join(' ')}`);
-  }
+  const problems = leftInWork(session);
   const known = /^(session\.json|trajectory\.json|current|bundle_\d+|\.work)$/;
   const odd = readdirSync(session).filter((name) => !known.test(name));
   if (odd.length > 0) problems.push(`left in the session: ${odd.join(' ')}`);
@@ -347,7 +352,7 @@ export async function checkQuiet(
   before: Before,
   added: Added,
 ): Promise<string[]> {
-  const problems = [...checkStored(session, before, added), ...leftovers(root, session)];
+  const problems = [...checkStored(session, before, added), ...leftovers(root, session), ...leftInWork(root)];
   const { lines } = readRecorded(session);
   problems.push(...checkPlain(session, lines));
   problems.push(...(await verifiedOnce({ project, session }, { steps: lines.length, pending: false })));
@@ -392,11 +397,9 @@ export async function checkNext({
   }
   const after = readRecorded(session);
   problems.push(
-    ...checkStored(
-      session,
-      { steps: torn.lines, raw: Buffer.alloc(0), bundles: [] },
-      { mayHaveAdded: 1 },
-    ).map((text) => `after the next capture: ${text}`),
+    ...checkStored(session, { steps: torn.lines, raw: Buffer.alloc(0) }, { mayHaveAdded: 1 }).map(
+      (text) => `after the next capture: ${text}`,
+    ),
   );
   if (after.lines.length !== torn.lines.length + 1)
     problems.push(`the next capture took ${torn.lines.length} steps to ${after.lines.length}`);

@@ -224,8 +224,14 @@ export function fakeClock(folder: string): (offset_s: number, step_s?: number) =
   const source = join(folder, 'clock.c');
   const library = join(folder, 'clock.so');
   writeFileSync(source, CLOCK);
-  execFileSync('gcc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: ['ignore', 'inherit', 'inherit'] });
-  return (offset_s, step_s = 0) => ({ LD_PRELOAD: library, FAKE_OFFSET_S: String(offset_s), FAKE_STEP_S: String(step_s) });
+  execFileSync('gcc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl'], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return (offset_s, step_s = 0) => ({
+    LD_PRELOAD: library,
+    FAKE_OFFSET_S: String(offset_s),
+    FAKE_STEP_S: String(step_s),
+  });
 }
 
 /**

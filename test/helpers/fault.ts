@@ -86,10 +86,13 @@ export function buildPreload(): string {
   return library;
 }
 
-/** A directory of this test's own; `remove` takes it away, write-protected bundles included. */
+/** A directory of this test's own. `FAULT_KEEP=1` keeps it, with the cases that failed in it. */
 export function scratch(): { path: string; remove: () => void } {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'preview-fault-')));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) };
+  const remove = (): void => {
+    if (process.env.FAULT_KEEP !== '1') rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  };
+  return { path, remove };
 }
 
 /** Waits for a condition, looking every few milliseconds; throws after the deadline. */

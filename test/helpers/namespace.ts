@@ -57,7 +57,14 @@ export async function mountNamespace(line: string): Promise<Namespace> {
     what: 'the mount namespace',
   });
   if (!out.includes('ready')) throw new Error(`the mounts failed: ${err}`);
-  const inside = (cwd: string): string[] => ['nsenter', `--mount=/proc/${child.pid}/ns/mnt`, '--', 'env', '-C', cwd];
+  const inside = (cwd: string): string[] => [
+    'nsenter',
+    `--mount=/proc/${child.pid}/ns/mnt`,
+    '--',
+    'env',
+    '-C',
+    cwd,
+  ];
   return {
     inside,
     seen: (path) => `/proc/${child.pid}/root${path}`,
