@@ -69,8 +69,7 @@ const common = {
 };
 
 // Built aside and put in place at the end, so that what is running meets a whole build.
-const OUT = '.dist-new';
-rmSync(OUT, { recursive: true, force: true });
+const OUT = `.dist-new-${process.pid}`;
 const cjs = {
   ...common,
   format: 'cjs',
@@ -156,5 +155,7 @@ if (!process.argv.includes('--no-types')) {
     throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost(options)));
 }
 
-rmSync('dist', { recursive: true, force: true });
+const OLD = `.dist-old-${process.pid}`;
+if (existsSync('dist')) renameSync('dist', OLD);
 renameSync(OUT, 'dist');
+rmSync(OLD, { recursive: true, force: true });

@@ -27,15 +27,21 @@ import { errnoOf } from './errors.js';
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_DIR = 0o700;
 
-/** Makes a folder and its missing parents, each private. */
+/** Makes a folder and its missing parents, each private, whatever the umask. */
 export function makeDir(path: string): void {
-  const first = mkdirSync(path, { recursive: true, mode: PRIVATE_DIR });
-  if (first === undefined) return;
-  // The umask may have taken rights away from us too.
-  for (let made = path; ; made = dirname(made)) {
-    setMode(made, PRIVATE_DIR);
-    if (made === first || made === dirname(made)) return;
+  try {
+    mkdirSync(path, PRIVATE_DIR);
+  } catch (error) {
+    // Step by step, for Node's own `recursive` says ENOENT where the truth is a read-only file system.
+    if (errnoOf(error) === 'ENOENT' && dirname(path) !== path) {
+      makeDir(dirname(path));
+      makeDir(path);
+      return;
+    }
+    if (errnoOf(error) === 'EEXIST' && statSync(path).isDirectory()) return;
+    throw error;
   }
+  if ((statSync(path).mode & 0o777) !== PRIVATE_DIR) setMode(path, PRIVATE_DIR);
 }
 
 /** A mount that has no modes only loses the protection, not the record. */

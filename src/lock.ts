@@ -51,6 +51,7 @@ export async function acquireLock(
   const seen = new Map<string, { stamp: string; since: number }>();
   let graves = 0;
   let told = false;
+  let tries = 0;
 
   /** Moves an entry of the lock out of it. Its name is unique, so one evictor wins and a newer lock is not hit. */
   const evict = (name: string) => {
@@ -121,7 +122,19 @@ export async function acquireLock(
       }
     }
     const waitFor = orNull(look);
-    if (waitFor === null) continue;
+    if (waitFor === null) {
+      // Free, or about to be: tried again at once, but not for ever, should the folder itself be the trouble.
+      if (monotonicMs() - began < timeout_ms) {
+        await sleep(tries++ < 16 ? 0 : 5);
+        continue;
+      }
+      discard();
+      throw new PreviewError(
+        'lock_timeout',
+        `${dir} could not be locked within ${seconds(timeout_ms)}, although nobody holds it`,
+        'see whether its .work folder can be written, or wait longer with --lock-timeout SECONDS',
+      );
+    }
     if (!told) onWait?.(describe(waitFor, path, self));
     told = true;
     await waitForChange(join(path, waitFor), began, timeout_ms);
