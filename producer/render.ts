@@ -105,7 +105,7 @@ export async function render(
 }
 
 /** Codes of warnings that say a picture shows something other than the work itself. */
-const PARTIAL_CODES = ['svg_unreadable:', 'added_'];
+const PARTIAL_CODES = ['svg_unreadable:', 'namespace_added:', 'added_'];
 const isHonestlyPartial = ({ warnings }: Collected) =>
   warnings.some((warning) => PARTIAL_CODES.some((code) => warning.startsWith(code)));
 

@@ -147,7 +147,7 @@ describe('B03 text of a command', () => {
 describe('B02 a command over 4 KB', () => {
   const long: [string, string][] = [
     ['of ASCII', 'x'.repeat(5000)],
-    ['with four bytes a character, cut inside one', `a${'😀'.repeat(3000)}`],
+    ['with four bytes a character, cut inside one', `aa${'😀'.repeat(3000)}`],
     ['with two bytes a character, cut inside one', `é${'é'.repeat(2100)}`],
     ['that JSON makes longer', '"\n\u0001'.repeat(1500)],
     ['of 100 KB', `echo ${'語'.repeat(33_000)}`],
