@@ -1,7 +1,16 @@
 // Section I of the known failures: full disks, folders that may not be written, and file systems that lack something.
 // Everything happens in private mount namespaces that vanish with the test.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -13,10 +22,14 @@ import {
   previewsArgv,
   resultOf,
   run,
+  STOPPER,
   scratch,
+  script,
+  until,
 } from '../helpers/children.js';
+import { processState } from '../helpers/fault.js';
 import { mountNamespace, mountSkip, type Namespace } from '../helpers/namespace.js';
-import { contentOf, type Json, makeProject, type Site, stepsOf } from '../helpers/publish.js';
+import { contentOf, headOf, type Json, makeProject, type Site, stepsOf } from '../helpers/publish.js';
 
 const reason = mountSkip();
 const place = scratch();
@@ -80,7 +93,7 @@ describe.skipIf(reason)('I01 a full disk', () => {
         before = contentOf(seen);
         expect(n).toBeLessThan(80);
       }
-      expect(ended.code, ended.stdout + ended.stderr).toBe(1);
+      expect(ended.code, `${ended.signal} ${ended.stdout} ${ended.stderr}`).toBe(1);
       expect(ended.stdout).toBe('');
       expect(isRaw(ended.stderr), ended.stderr).toBe(false);
       expect(errorOf(ended)).toMatchObject({ code: 'disk_full' });
@@ -108,12 +121,84 @@ describe.skipIf(reason)('I01 a full disk', () => {
     }, 90_000);
   }
 
+  /** A capture that stops at a point of its publication, finds the disk full to the last page when it goes on, and what it says. */
+  async function fullAt(site: Site & { space: Namespace }, point: string): Promise<Ended> {
+    const source = `${STOPPER(point)}require(process.argv[2]).main(['--json', '--force', '--command', 'full']).then((code) => { process.exitCode = code; });`;
+    const victim = script(place.path, `full-${point}`, source, [join(dist, 'commands/preview-capture.cjs')], {
+      cwd: site.project,
+      prefix: site.space.inside(site.project),
+    });
+    await victim.said('stopped');
+    await until(() => processState(victim.pid) === 'T', { deadline_ms: 10_000, what: 'the stop' });
+    site.space.sh(`dd if=/dev/zero of=${site.root}/ballast bs=4k 2>/dev/null || true`);
+    victim.kill('SIGCONT');
+    return victim.done;
+  }
+  const tiny = "mount -t tmpfs -o size=1m,mode=700 tmpfs '{}'";
+
+  it('I01 I3 full at the moment when the head is written: the old one stands, and nothing is recorded', async () => {
+    const site = await mounted(tiny);
+    for (let n = 0; n < 2; n++) resultOf(await capture(site, '--force'));
+    // The next head needs a page more than this one, so that writing it in place would lose both.
+    const path = join(site.seen, 'session.json');
+    const head = { ...headOf(site.seen), pad: '' };
+    const room = 3 * 4096 - 50 - Buffer.byteLength(JSON.stringify(head, null, 1));
+    writeFileSync(path, JSON.stringify({ ...head, pad: 'x'.repeat(room) }, null, 1));
+    const before = readFileSync(path);
+    const ended = await fullAt(site, 'before-bundle');
+    expect(ended.code, `${ended.signal} ${ended.stdout} ${ended.stderr}`).toBe(1);
+    expect(errorOf(ended).code).toBe('disk_full');
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(stepsOf(site.seen)).toHaveLength(2);
+    site.space.sh(`rm ${site.root}/ballast`);
+    expect(resultOf(await capture(site, '--force')).step_id).toBe('step-0003');
+    const verified = await run([...site.space.inside(site.project), ...previewsArgv('verify', '--json')], {
+      cwd: site.project,
+    });
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, steps: 3, pending: 0 });
+  });
+
+  it('I01 I3 full after the commit: the step is recorded, the append that failed is a warning, and the next capture redoes it', async () => {
+    const site = await mounted(tiny);
+    const path = join(site.seen, 'trajectory.json');
+    const left = () => (existsSync(path) ? 4096 - (statSync(path).size % 4096) : 4096);
+    let steps = 0;
+    // Until the next line needs a page more.
+    do {
+      resultOf(await capture(site, '--force'));
+      expect(++steps).toBeLessThan(40);
+    } while (left() > 600);
+    const before = readFileSync(path);
+    const ended = await fullAt(site, 'after-head');
+    const result = resultOf({ ...ended, stdout: ended.stdout.slice(ended.stdout.indexOf('{')) });
+    expect(result.step_id).toBe(`step-${String(steps + 1).padStart(4, '0')}`);
+    expect(result.warnings.join()).toMatch(/append_pending: .*(ENOSPC|full|space)/);
+    expect(
+      readFileSync(path)
+        .subarray(0, before.length - 3)
+        .equals(before.subarray(0, before.length - 3)),
+    ).toBe(true);
+    expect(stepsOf(site.seen).at(-1)!.command).toBe('full');
+    const verify = async () => {
+      const { stdout } = await run(
+        [...site.space.inside(site.project), ...previewsArgv('verify', '--json')],
+        { cwd: site.project },
+      );
+      return JSON.parse(stdout) as Json;
+    };
+    expect(await verify()).toMatchObject({ ok: true, steps: steps + 1, pending: 1 });
+    site.space.sh(`rm ${site.root}/ballast`);
+    resultOf(await capture(site, '--force'));
+    expect(await verify()).toMatchObject({ ok: true, steps: steps + 2, pending: 0 });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toHaveLength(steps + 2);
+  });
+
   it('I01 no room for even the first session: exit 1, and it begins once there is some', async () => {
     const site = await mounted(
       "mount -t tmpfs -o size=1m,mode=700 tmpfs '{}'; dd if=/dev/zero of='{}/ballast' bs=4k 2>/dev/null || true",
     );
     const ended = await capture(site);
-    expect(ended.code, ended.stdout + ended.stderr).toBe(1);
+    expect(ended.code, `${ended.signal} ${ended.stdout} ${ended.stderr}`).toBe(1);
     expect(errorOf(ended).code).toBe('disk_full');
     site.space.sh(`rm ${site.root}/ballast`);
     expect(resultOf(await capture(site)).step_id).toBe('step-0001');
@@ -128,7 +213,7 @@ describe.skipIf(reason)('I01 a full disk', () => {
       if (ended.code !== 0) break;
       expect(++steps).toBeLessThan(20);
     }
-    expect(ended.code, ended.stdout + ended.stderr).toBe(1);
+    expect(ended.code, `${ended.signal} ${ended.stdout} ${ended.stderr}`).toBe(1);
     expect(errorOf(ended).code).toBe('disk_full');
     expect(stepsOf(site.seen)).toHaveLength(steps);
     site.space.sh(`mount -o remount,nr_inodes=400 ${site.root}`);
@@ -235,7 +320,7 @@ describe.skipIf(reason)('I02 a session that may not be written', () => {
     mkdirSync(folder);
     const site = makeProject(folder);
     const ended = await run([...asUser, ...previewArgv('capture', '--json')], { cwd: site.project });
-    expect(ended.code, ended.stdout + ended.stderr).toBe(1);
+    expect(ended.code, `${ended.signal} ${ended.stdout} ${ended.stderr}`).toBe(1);
     expect(errorOf(ended).code).toBe('not_writable');
     expect(errorOf(ended).message).toContain('.preview');
     expect(existsSync(site.root)).toBe(false);
