@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readRegular } from './disk.js';
 import { hashFile, sha256 } from './hash.js';
 import { isObject, readJsonObject } from './json.js';
-import { CACHE_NAME, MANIFEST_NAME, numberOf } from './layout.js';
+import { CACHE_NAME, MANIFEST_NAME, numberOf, SUMMARY_NAME } from './layout.js';
 import type { Reuse } from './place.js';
 import { inside, readBundle } from './read.js';
 
@@ -49,6 +49,7 @@ function isGood(bundle: string, key: string, manifest_sha256: string): boolean {
   const { manifest, summary } = readBundle(bundle).value;
   if (!manifest || !summary || manifest.cache_key !== key || manifest.status === 'error') return false;
   if (manifest.warnings?.some((warning) => warning.startsWith('sources_changed'))) return false;
+  if (sha256(readRegular(join(bundle, SUMMARY_NAME))) !== manifest.summary_sha256) return false;
   return manifest.artifacts.every((artifact) => {
     const path = inside(bundle, artifact.path);
     return path !== null && hashFile(path).sha256 === artifact.sha256;

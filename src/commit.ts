@@ -4,7 +4,7 @@ import { closeSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sealed } from './bundle.js';
 import type { Moment } from './clock.js';
-import { createFile, pointLink, syncPath, writeAll } from './disk.js';
+import { createFile, pointLink, readPointer, syncPath, writeAll } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { nextHead, recovery } from './head.js';
 import { CURRENT_NAME, HEAD_NAME, stepId, TRAJECTORY_NAME, WORK_NAME } from './layout.js';
@@ -235,11 +235,11 @@ function afterCommit(
   };
   attempt('head_not_synced', () => syncPath(dir));
   attempt('append_pending', () => writeAll(fd, record.bytes, record.offset));
-  if (head.current_bundle_id !== before.current_bundle_id || before.trajectory_step_count === 0) {
-    attempt('link_not_moved', () =>
-      pointLink(join(dir, CURRENT_NAME), head.current_bundle_id!, join(dir, WORK_NAME, `link-${lock.owner}`)),
-    );
-  }
+  // By what the link says, not by what the last head said: a crash may have come between the two.
+  attempt('link_not_moved', () => {
+    if (readPointer(join(dir, CURRENT_NAME)) === head.current_bundle_id) return;
+    pointLink(join(dir, CURRENT_NAME), head.current_bundle_id!, join(dir, WORK_NAME, `link-${lock.owner}`));
+  });
   for (const name of removableOrphans(dir, head, before.bundle_last))
     attempt('orphan_left', () => rmSync(join(dir, name), { recursive: true, force: true }));
   attempt('work_not_swept', () => sweepWork(dir));

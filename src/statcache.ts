@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { makeDir } from './disk.js';
+import { exists, makeDir } from './disk.js';
 
 /**
  * A file whose times are not this much older than the moment it was hashed could be written again within
@@ -178,7 +178,8 @@ export function writeCache(
   const temp = `${cachePath}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     // Only the folder itself: a preview root is made by those who give it its .gitignore.
-    makeDir(dirname(cachePath));
+    // Never the preview root itself: a fingerprint alone records nothing.
+    if (exists(dirname(dirname(cachePath)))) makeDir(dirname(cachePath));
   } catch {
     // EEXIST, all but the first time; any other error shows again on opening the file.
   }

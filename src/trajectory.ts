@@ -139,7 +139,10 @@ export function healTail(fd: number, tail: Tail): TailState {
   return state;
 }
 
-/** The lines of steps `from` to `to` (1-based, inclusive), oldest first, by the reader's rule of section 3. */
+/**
+ * The lines of steps `from` to `to` (1-based, inclusive), oldest first, by the reader's rule of section 3. Where the
+ * file does not end as the head says, so that its offsets mean nothing, they are counted from the start.
+ */
 export function readLines(path: string, tail: Tail, from: number, to: number): string[] {
   const count = tail.trajectory_step_count;
   const first = Math.max(1, from);
@@ -150,6 +153,8 @@ export function readLines(path: string, tail: Tail, from: number, to: number): s
   if (first < count) {
     const fd = openRegular(path);
     try {
+      if (!endsAsSaid(fd, tail, record.line))
+        return countedLines(fd, record.line, count).slice(first - 1, last);
       // The nearer end is the shorter way: the newest steps are read backwards, others are searched for.
       const near = count - first < 64;
       const start = near ? lineFromEnd(fd, record.offset, count - first) : seekStep(fd, record.offset, first);
@@ -165,6 +170,20 @@ export function readLines(path: string, tail: Tail, from: number, to: number): s
   }
   if (last === count) lines.push(record.line);
   return lines;
+}
+
+/** True where the head's last line stands at its place (others may have come since), or is only still to be written. */
+function endsAsSaid(fd: number, tail: Tail, line: string): boolean {
+  const bytes = Buffer.from(line);
+  if (readAt(fd, tail.trajectory_bytes - bytes.length, bytes.length).equals(bytes)) return true;
+  return inspectTail(fd, tail).state !== 'damaged';
+}
+
+/** All lines of a damaged file by their place in it, the head's own at the end. */
+function countedLines(fd: number, latest: string, count: number): string[] {
+  const all = [...eachLine(fd, 0, fstatSync(fd).size)].filter((line) => line !== ']').slice(0, count);
+  if (all.length === count) all.pop();
+  return [...all, latest];
 }
 
 /** Where the last entry's append began: what is before this byte never changes (I4). */

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { humanBytes, painter, printJson, say } from '../../src/cli.js';
 import { runCommand, whole } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
-import { findSession, numberOf, stepId } from '../../src/layout.js';
+import { bundleName, findSession, numberOf, stepId, WORK_NAME } from '../../src/layout.js';
 import { asWarnings, inside, readBundle, readHead, readSteps } from '../../src/read.js';
 import { sessionsOf } from '../../src/ref.js';
 import type { Head, Problem, Step } from '../../src/schema.js';
@@ -31,7 +31,12 @@ export function main(argv: string[]): Promise<number> {
         const found = refOf(ref, options);
         if (found.kind === 'step') return inspectStep(found.session, found.index, options);
         if (found.kind === 'bundle')
-          return inspectBundle(found.bundle, stepOf(found.session, found.bundle), [], options);
+          return inspectBundle(
+            found.bundle,
+            stepOf(found.session, found.bundle),
+            strayProblems(found.session, found.bundle),
+            options,
+          );
         return inspectSession(found.kind === 'root' ? sessionOf(found.root) : found.session, options);
       }),
   );
@@ -61,8 +66,9 @@ function inspectSession(session: string, options: Options): void {
   const to = options.to ?? count;
   const from = options.from ?? (options.all ? 1 : Math.max(1, to - NEWEST + 1));
   const { value: steps, problems: bad } = readSteps(session, head, from, Math.min(to, count));
-  if (options.json) printJson({ session: head, steps, problems: [...problems, ...bad] });
-  else sayText(session, head, steps, [...problems, ...bad]);
+  const all = [...problems, ...bad, ...strayBundles(session, head)];
+  if (options.json) printJson({ session: head, steps, problems: all });
+  else sayText(session, head, steps, all);
 }
 
 function sayText(session: string, head: Head, steps: Step[], problems: Problem[]): void {
@@ -130,6 +136,31 @@ function inspectStep(session: string, index: number, options: Options): void {
   if (bundle === null)
     more.push({ kind: 'path_leaves', where: step.step_id, detail: 'its bundle lies outside the session' });
   inspectBundle(bundle, step, more, options);
+}
+
+/**
+ * Bundles that a publication left which was cut off before its commit: whole as they may be, no step stands for them.
+ * While the session is locked, one may be on its way, and nothing is said.
+ */
+function strayBundles(session: string, head: Head): Problem[] {
+  if (existsSync(join(session, WORK_NAME, 'lock'))) return [];
+  const strays = head.orphans.filter(
+    (name) => numberOf(name, 'bundle') !== null && existsSync(join(session, name)),
+  );
+  for (let number = head.bundle_last + 1; existsSync(join(session, bundleName(number))); number++)
+    strays.push(bundleName(number));
+  return strays.map((where) => ({
+    kind: 'orphan',
+    where,
+    detail: 'no step names it: its publication was cut off; the next one removes it',
+  }));
+}
+
+/** The problem that this one bundle is a stray, if it is. */
+function strayProblems(session: string | null, bundle: string): Problem[] {
+  const head = session === null ? null : readHead(session).value;
+  if (session === null || head === null) return [];
+  return strayBundles(session, head).filter(({ where }) => where === basename(bundle));
 }
 
 /** The newest step that shows this bundle, among those that cost little to look at. */

@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   type Child,
   dist,
@@ -263,16 +263,18 @@ describe('a session somewhere else', () => {
   });
 });
 
-/** Processes that have \`text\` in their command line. */
-const running = (text: string): number =>
-  readdirSync('/proc').filter((name) => {
+/** Pids of the processes that have `text` in their command line. */
+const running = (text: string): number[] =>
+  readdirSync('/proc').flatMap((name) => {
     try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(text);
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(text)
+        ? [Number(name)]
+        : [];
     } catch {
       // It ended meanwhile.
-      return false;
+      return [];
     }
-  }).length;
+  });
 
 describe('Ctrl-C', () => {
   const stubborn = (folder: string): Json => ({
@@ -292,6 +294,11 @@ describe('Ctrl-C', () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     it(`I1 ${signal} during a slow renderer: exit 130, no half bundle, no running renderer, and the next capture works`, async () => {
       const mark = mkdtempSync(join(tmpdir(), 'preview-mark-'));
+      onTestFinished(() => {
+        // Where the test fails, they are still there.
+        for (const pid of running(mark)) process.kill(pid, 'SIGKILL');
+        rmSync(mark, { recursive: true });
+      });
       const site = makeCase(stubborn(mark));
       await capture(site);
       const before = contentOf(site.session);
@@ -302,19 +309,18 @@ describe('Ctrl-C', () => {
         deadline_ms: 20_000,
         what: 'the renderer runs',
       });
-      expect(running(mark)).toBeGreaterThan(0);
+      expect(running(mark)).not.toEqual([]);
       victim.kill(signal);
       const ended = await victim.done;
       expect([ended.code, ended.signal], ended.stderr).toEqual([130, null]);
       expect(ended.stdout).toBe('');
       expect(errorOf(ended).code).toBe('interrupted');
       expect(isRaw(ended.stderr)).toBe(false);
-      await until(() => running(mark) === 0, { deadline_ms: 3000, what: 'no renderer runs' });
+      await until(() => running(mark).length === 0, { deadline_ms: 3000, what: 'no renderer runs' });
       expect(contentOf(site.session)).toEqual(before);
       expect(leftInWork(site.session)).toEqual([]);
       expect((await capture(site)).step_id).toBe('step-0002');
       await verifyClean(site.session);
-      rmSync(mark, { recursive: true });
     }, 60_000);
   }
 });

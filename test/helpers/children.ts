@@ -258,7 +258,7 @@ const fs = require('node:fs');
     if (what) at('after-' + what);
   };
   fs.openSync = (path, flags, mode) => {
-    const trajectory = flags === 'r+' && /\\/trajectory\\.json$/.test(String(path));
+    const trajectory = (flags === 'r+' || (flags & 3) === 2) && /\\/trajectory\\.json$/.test(String(path));
     if (trajectory) at('before-heal');
     if (/\\/lock\\/.*\\/session\\.json$/.test(String(path))) at('before-write');
     const fd = openSync(path, flags, mode);
