@@ -21,9 +21,10 @@ export function loadProject(cwd: string): Project {
   const file = join(dir, CONFIG_NAME);
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readFileSync(file).toString('utf8');
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return { dir, config: null };
+    if (errnoOf(error) !== 'EISDIR') throw error;
     throw new PreviewError(
       'config_invalid',
       `${file} cannot be read: ${(error as Error).message}`,

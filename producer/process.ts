@@ -11,6 +11,8 @@ export interface Outcome {
   signal: string | null;
   stdout: string;
   stderr: string;
+  /** Both as they came, byte for byte. */
+  raw: Buffer;
   timed_out: boolean;
   /** True when the program could not be started at all; `stderr` says why. */
   missing: boolean;
@@ -67,6 +69,7 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
         ...result,
         stdout: out.text(),
         stderr: err.text() + note,
+        raw: Buffer.concat([out.bytes(), err.bytes(), Buffer.from(note)]),
         timed_out,
         duration_ms: monotonicMs() - began,
       });
@@ -140,10 +143,13 @@ function keeper(limit: number) {
         tailBytes = half;
       }
     },
+    bytes(): Buffer {
+      const between = dropped > 0 ? [Buffer.from(`\n… ${dropped} bytes left out …\n`)] : [];
+      return Buffer.concat([...head, ...between, ...tail]);
+    },
     /** As UTF-8; what is none becomes U+FFFD. */
     text(): string {
-      const between = dropped > 0 ? `\n… ${dropped} bytes left out …\n` : '';
-      return Buffer.concat(head).toString('utf8') + between + Buffer.concat(tail).toString('utf8');
+      return this.bytes().toString('utf8');
     },
   };
 }

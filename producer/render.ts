@@ -49,7 +49,7 @@ export async function render(
       input,
       `${program} is not installed`,
       `renderer_missing: ${program} is not there${debian ? `; Debian has it in the package ${debian}` : ''}`,
-      '',
+      Buffer.alloc(0),
     );
   }
   const runs: { argv: string[]; outcome: Outcome }[] = [];
@@ -94,7 +94,7 @@ export async function render(
       status: partial.length > 0 || isHonestlyPartial(found) ? 'partial' : 'ok',
       headline: found.headline ?? headlineOf(stage, input),
       facts: found.facts,
-      warnings: [...partial, ...found.warnings],
+      warnings: [...(input.fields.warnings ?? []), ...partial, ...found.warnings],
       next_actions: found.next_actions,
       generator: {
         ...input.fields.generator,
@@ -185,10 +185,11 @@ function complaint(
   return null;
 }
 
-function logOf(runs: { argv: string[]; outcome: Outcome }[]): string {
-  return runs
-    .map(({ argv, outcome }) => `$ ${shellQuote(argv)}\n${outcome.stdout}${outcome.stderr}`)
-    .join('\n');
+/** The renderer's own output, byte for byte, each command before it. */
+function logOf(runs: { argv: string[]; outcome: Outcome }[]): Buffer {
+  return Buffer.concat(
+    runs.flatMap(({ argv, outcome }) => [Buffer.from(`$ ${shellQuote(argv)}\n`), outcome.raw]),
+  );
 }
 
 function failed(
@@ -196,10 +197,10 @@ function failed(
   input: RenderInput,
   headline: string,
   warning: string,
-  log: string,
+  log: Buffer,
 ): (more: { partial?: string[] }) => Sealed {
   resetStage(stage);
-  if (log)
+  if (log.length > 0)
     addArtifact(stage, {
       content: log,
       role: 'log',
@@ -214,8 +215,8 @@ function failed(
       status: 'error',
       generator: { ...input.fields.generator, command: recordedCommand(input.recipe) },
       headline,
-      warnings: [warning, ...partial],
-      next_actions: log ? ['Read the log artifact for what the renderer said.'] : [],
+      warnings: [warning, ...partial, ...(input.fields.warnings ?? [])],
+      next_actions: log.length > 0 ? ['Read the log artifact for what the renderer said.'] : [],
     });
 }
 

@@ -1,15 +1,24 @@
 // A bundle before it is published: files gathered and hashed in a staging folder whose name tells its
 // owner, made durable, and without write bits. Giving it a number is commit.ts's business (I1).
-import { copyFileSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { createFile, exists, makeDir, PRIVATE_FILE, setMode, syncPath, withoutWriteBits } from './disk.js';
+import {
+  copyBytes,
+  createFile,
+  exists,
+  makeDir,
+  PRIVATE_FILE,
+  setMode,
+  syncPath,
+  withoutWriteBits,
+} from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { hashFile, sha256 } from './hash.js';
 import { MANIFEST_NAME, SUMMARY_NAME } from './layout.js';
 import { makeWork } from './lock.js';
 import { detectMedia } from './media.js';
 import { currentOwner, ownerName } from './owner.js';
-import type { Artifact, Manifest, SourceFile } from './schema.js';
+import { type Artifact, type Manifest, ROLES, type SourceFile } from './schema.js';
 import { fitSummary } from './summary.js';
 import { cutText, wellFormedJson } from './text.js';
 import { BUNDLE_PROTOCOL, LIMITS, PACKAGE_VERSION } from './version.js';
@@ -69,6 +78,13 @@ export interface ArtifactInput {
  * `artifacts/`. Throws system errors; a symlink, a folder or a device is refused, for no path leaves the session (I9).
  */
 export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
+  if (!(ROLES as readonly string[]).includes(input.role)) {
+    throw new PreviewError(
+      'usage',
+      `${JSON.stringify(input.role)} is no role of an artifact`,
+      `there are: ${ROLES.join(', ')}`,
+    );
+  }
   const source = input.file;
   const name = input.name ?? (source ? basename(source) : input.role);
   const incoming = join(stage.dir, 'incoming');
@@ -82,7 +98,7 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
       );
     }
     if (input.move) moveFile(source, incoming);
-    else copyFileSync(source, incoming);
+    else copyBytes(source, incoming);
     setMode(incoming, PRIVATE_FILE);
   }
   const media = detectMedia(incoming, name);
@@ -117,7 +133,7 @@ function moveFile(from: string, to: string): void {
     renameSync(from, to);
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
-    copyFileSync(from, to);
+    copyBytes(from, to);
     rmSync(from, { force: true });
   }
 }

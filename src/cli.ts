@@ -27,7 +27,7 @@ export const tell = (line: string): void => writeText(2, `${line}\n`);
 
 /** Prints an error as the reader asked for and returns the exit code. */
 export function fail(error: unknown, { json, program }: { json: boolean; program: string }): number {
-  const known: PreviewError = asPreviewError(error, program);
+  const known: PreviewError = asPreviewError(error);
   if (json) tell(JSON.stringify({ error: { code: known.code, message: known.message, hint: known.hint } }));
   else {
     tell(`${program}: ${neutralise(known.message)}`);

@@ -237,7 +237,8 @@ function afterCommit(
   attempt('append_pending', () => writeAll(fd, record.bytes, record.offset));
   // By what the link says, not by what the last head said: a crash may have come between the two.
   attempt('link_not_moved', () => {
-    if (readPointer(join(dir, CURRENT_NAME)) === head.current_bundle_id) return;
+    // A holder that was evicted since would move it back to the past.
+    if (readPointer(join(dir, CURRENT_NAME)) === head.current_bundle_id || !lock.held()) return;
     pointLink(join(dir, CURRENT_NAME), head.current_bundle_id!, join(dir, WORK_NAME, `link-${lock.owner}`));
   });
   for (const name of removableOrphans(dir, head, before.bundle_last))

@@ -4,6 +4,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  copyFileSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -11,6 +12,7 @@ import {
   openSync,
   readFileSync,
   readlinkSync,
+  readSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -49,9 +51,12 @@ export function setMode(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error) ?? '')) throw error;
+    if (!NO_MODES.includes(errnoOf(error) ?? '')) throw error;
   }
 }
+
+/** What a mount without modes says. */
+const NO_MODES = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /** Writes all of `content` at the file's position, or at `position`; continues after a short write. */
 export function writeAll(fd: number, content: Uint8Array, position: number | null = null): void {
@@ -92,9 +97,14 @@ export function fillFile(path: string, content: string): void {
  * could wait for ever, is thrown as ENOENT: what should be here is not.
  */
 export function openRegular(path: string, write = false): number {
-  const fd = openSync(path, (write ? constants.O_RDWR : constants.O_RDONLY) | constants.O_NONBLOCK);
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
+  let fd: number | null = null;
+  try {
+    fd = openSync(path, (write ? constants.O_RDWR : constants.O_RDONLY) | constants.O_NONBLOCK);
+    if (fstatSync(fd).isFile()) return fd;
+  } catch (error) {
+    if (errnoOf(error) !== 'EISDIR' && errnoOf(error) !== 'ENXIO') throw error;
+  }
+  if (fd !== null) closeSync(fd);
   throw Object.assign(new Error(`${path} is no regular file`), { code: 'ENOENT', path });
 }
 
@@ -131,7 +141,34 @@ export function statOf(path: string): Stats | undefined {
 
 /** True when something, even a dangling link, has this name. */
 export function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    // Something above it is a file.
+    if (errnoOf(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+/** Copies a file's bytes; also to a mount that refuses the mode which the system's own copy would set. */
+export function copyBytes(from: string, to: string): void {
+  try {
+    copyFileSync(from, to);
+    return;
+  } catch (error) {
+    if (!NO_MODES.includes(errnoOf(error) ?? '')) throw error;
+  }
+  removeNow(to);
+  const source = openRegular(from);
+  const target = openSync(to, 'wx', PRIVATE_FILE);
+  const piece = Buffer.allocUnsafe(256 * 1024);
+  try {
+    for (let read = readSync(source, piece); read > 0; read = readSync(source, piece))
+      writeAll(target, piece.subarray(0, read));
+  } finally {
+    closeSync(source);
+    closeSync(target);
+  }
 }
 
 /** Removes a file or an empty folder if it is there, anything else with all it holds; loads `rm` only for the latter. */

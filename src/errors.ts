@@ -65,7 +65,7 @@ export function errnoOf(error: unknown): string | undefined {
 }
 
 /** Turns whatever was thrown into a PreviewError, naming the path a system call failed on. */
-export function asPreviewError(error: unknown, doing = 'the command'): PreviewError {
+export function asPreviewError(error: unknown): PreviewError {
   if (error instanceof PreviewError) return error;
   const errno = errnoOf(error);
   const at = (error as NodeJS.ErrnoException)?.path;
@@ -74,7 +74,7 @@ export function asPreviewError(error: unknown, doing = 'the command'): PreviewEr
   if (errno === 'ENOSPC' || errno === 'EDQUOT' || errno === 'EFBIG') {
     return new PreviewError(
       'disk_full',
-      `${doing}: the disk is full${on} (${errno})`,
+      `the disk is full${on} (${errno})`,
       'free some space and run the command again; what was recorded before is intact',
       { cause: error },
     );
@@ -82,7 +82,7 @@ export function asPreviewError(error: unknown, doing = 'the command'): PreviewEr
   if (errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS') {
     return new PreviewError(
       'not_writable',
-      `${doing}: not allowed${on} (${errno})`,
+      `not allowed${on} (${errno})`,
       'check who owns the folder and whether it is mounted read-only, or name another with --root',
       { cause: error },
     );
@@ -90,13 +90,13 @@ export function asPreviewError(error: unknown, doing = 'the command'): PreviewEr
   if (errno)
     return new PreviewError(
       'io',
-      `${doing}: ${text}`,
+      text,
       'the file system refused a call; run the command again once it is well',
       { cause: error },
     );
   return new PreviewError(
     'internal',
-    `${doing}: ${text}`,
+    text,
     'this is a fault of preview-recorder; please report it with the command you ran',
     { cause: error },
   );

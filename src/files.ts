@@ -3,6 +3,7 @@
 import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
+import { statOf as stateOf } from './disk.js';
 import { PreviewError } from './errors.js';
 import { MATCH, statOf, tooMany, type Walk, walkAll, walkGlobs } from './filewalk.js';
 import { gitTop } from './layout.js';
@@ -49,7 +50,7 @@ export async function listSources(projectDir: string, options: SourceOptions = {
  * among them: whoever asks the file system about every name anyway need not have it asked twice.
  */
 export async function listNames(projectDir: string, options: SourceOptions = {}): Promise<SourceList> {
-  if (!statOf(projectDir, '.')?.isDirectory()) {
+  if (!stateOf(projectDir)?.isDirectory()) {
     throw new PreviewError(
       'not_found',
       `the project's folder ${projectDir} is not there`,

@@ -19,6 +19,9 @@ export interface Gathered {
   fromBundles: number;
   /** Steps of which nothing could be had: a placeholder keeps their number. */
   lost: number;
+  /** Lines that were altered: given back their recorded command, proved by the next line's hash, or left and marked. */
+  restored: number;
+  unproved: number;
 }
 
 /** All steps that can be had, in their order. */
@@ -36,9 +39,10 @@ export function gather(dir: string, head: Head | null): Gathered {
     fromHead++;
   }
   steps.sort((a, b) => a.step_index - b.step_index);
+  const altered = restoreAltered(dir, steps);
   const fromBundles = addUnnamed(dir, head, steps);
   const all = filled(steps, head);
-  return { steps: all, bad, fromHead, fromBundles, lost: all.length - steps.length };
+  return { steps: all, bad, fromHead, fromBundles, lost: all.length - steps.length, ...altered };
 }
 
 /** Each line that is a step. One whose opening was overwritten by a closing bracket (a writer overtaken elsewhere) is given it back. */
@@ -108,6 +112,27 @@ function addUnnamed(dir: string, head: Head | null, steps: Step[]): number {
     added++;
   }
   return added;
+}
+
+/**
+ * Looks at each step whose successor recorded another hash of its line. The bundle's manifest, itself proved by the
+ * step's own hash of it, may know the command as it was; if the line with it has the recorded hash, it is given back.
+ */
+function restoreAltered(dir: string, steps: Step[]): { restored: number; unproved: number } {
+  let restored = 0;
+  let unproved = 0;
+  for (const [at, step] of steps.entries()) {
+    const next = steps[at + 1];
+    if (!next || next.step_index !== step.step_index + 1 || next['recovered'] || step['recovered']) continue;
+    if (sha256(JSON.stringify(step)) === next.prev_sha256) continue;
+    const { manifest } = readBundle(join(dir, step.bundle_id)).value;
+    const candidate = { ...step, command: manifest?.command ?? null };
+    const proved = sha256(JSON.stringify(candidate)) === next.prev_sha256;
+    steps[at] = proved ? candidate : { ...step, unproved: true };
+    if (proved) restored++;
+    else unproved++;
+  }
+  return { restored, unproved };
 }
 
 /** Never so many placeholders that a damaged index could fill the disk. */

@@ -9,6 +9,7 @@ import {
 } from './bundle.js';
 import { now } from './clock.js';
 import type { CommitOptions } from './commit.js';
+import { asPreviewError, PreviewError } from './errors.js';
 import { type OpenSession, type Recorded, record } from './session.js';
 import type { StepInput } from './step.js';
 
@@ -30,6 +31,13 @@ export async function publish(
   options: PublishOptions = {},
 ): Promise<Recorded> {
   const begun = options.begun ?? now();
+  if (typeof bundle?.headline !== 'string' || !Array.isArray(bundle.artifacts)) {
+    throw new PreviewError(
+      'usage',
+      'publish() needs a bundle with a headline and a list of artifacts',
+      'see guides/recipes.md for an example',
+    );
+  }
   const { artifacts, ...fields } = bundle;
   const command = options.command ?? null;
   const stage = openStage(session.dir);
@@ -47,6 +55,15 @@ export async function publish(
       begun,
       timeout_ms: options.timeout_ms ?? session.lock.timeout_ms,
     });
+  } catch (error) {
+    throw error instanceof TypeError
+      ? new PreviewError(
+          'usage',
+          `publish(): ${error.message}`,
+          'see guides/protocol.md for what a bundle holds',
+          { cause: error },
+        )
+      : asPreviewError(error);
   } finally {
     closeStage(stage);
   }

@@ -1,7 +1,7 @@
 // Mending a damaged session: its steps are gathered from the lines that can still be read, from the head and from the
 // bundles' manifests; the damaged files are kept byte for byte. The one place that rewrites a trajectory (I4), because
 // what it replaces is not one any more. What a bundle lost is not made up: `verify` goes on naming it.
-import { closeSync, copyFileSync, readdirSync, renameSync } from 'node:fs';
+import { closeSync, copyFileSync, lstatSync, readdirSync, renameSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { releaseQuietly, replaceHead } from './commit.js';
 import { createFile, exists, makeDir, openRegular, syncPath } from './disk.js';
@@ -98,6 +98,13 @@ function heal(dir: string, head: Head | null, { pending }: Verdict): string[] {
 function keep(dir: string, name: string): string | null {
   const path = join(dir, name);
   if (!exists(path)) return null;
+  if (!lstatSync(path).isFile()) {
+    // A folder, a link or a pipe in its place is kept as it is.
+    const aside = `${DAMAGED_NAME}/${Date.now().toString(36)}-${name}`;
+    makeDir(join(dir, DAMAGED_NAME));
+    renameSync(path, join(dir, aside));
+    return aside;
+  }
   const copy = `${DAMAGED_NAME}/${hashFile(path).sha256.slice('sha256:'.length, 'sha256:'.length + 16)}-${name}`;
   if (exists(join(dir, copy))) return copy;
   makeDir(join(dir, DAMAGED_NAME));
@@ -131,12 +138,23 @@ function relink(steps: Step[]): { bytes: Buffer; steps: Step[] } {
   return { bytes: Buffer.concat(pieces), steps: linked };
 }
 
-function describe({ steps, bad, fromHead, fromBundles, lost }: Gathered, kept: string[]): string[] {
+function describe(
+  { steps, bad, fromHead, fromBundles, lost, restored, unproved }: Gathered,
+  kept: string[],
+): string[] {
   const lines = [`${steps.length} steps were put together again`];
   if (bad > 0) lines.push(`${bad} lines could not be read`);
   if (fromHead > 0) lines.push(`${fromHead} steps were taken from the head`);
   if (fromBundles > 0) lines.push(`${fromBundles} steps were rebuilt from their bundles' manifests`);
   if (lost > 0) lines.push(`${lost} steps are lost; a placeholder keeps the number of each`);
+  if (restored > 0)
+    lines.push(
+      `${restored} altered steps were given back their recorded command, which the next line's hash proves`,
+    );
+  if (unproved > 0)
+    lines.push(
+      `${unproved} steps were altered and cannot be proved; they are marked, and verify goes on naming them`,
+    );
   const moved = steps.filter((step, at) => step.step_index !== at + 1).length;
   if (moved > 0) lines.push(`${moved} steps have another number now; recovered_from tells which they had`);
   if (kept.length > 0) lines.push(`the damaged files are kept as ${kept.join(' and ')}`);

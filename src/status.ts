@@ -2,6 +2,7 @@
 // No schema is loaded for it, so it looks at each field itself.
 import { join } from 'node:path';
 import { painter, printJson, say } from './cli.js';
+import { exists } from './disk.js';
 import { PreviewError } from './errors.js';
 import { isObject, type JsonObject, readJsonObject } from './json.js';
 import { HEAD_NAME } from './layout.js';
@@ -26,7 +27,8 @@ export function readStatus(dir: string | null): Status {
   if (dir === null) return { document: nothing, head: null, problem: null };
   const { value: head, problems } = readJsonObject(join(dir, HEAD_NAME), HEAD_NAME);
   if (head === null) {
-    const gone = problems[0]?.kind === 'missing';
+    // A session's folder without its head is damage; no folder is no session.
+    const gone = problems[0]?.kind === 'missing' && !exists(dir);
     return gone
       ? { document: nothing, head: null, problem: null }
       : { document: null, head: null, problem: problems[0]?.detail ?? 'it cannot be read' };

@@ -179,6 +179,17 @@ function endsAsSaid(fd: number, tail: Tail, line: string): boolean {
   return inspectTail(fd, tail).state !== 'damaged';
 }
 
+/** True where a trajectory ends as its head says, or only still has to: one look at its end. */
+export function isWhole(path: string, tail: Tail): boolean {
+  const fd = openRegular(path);
+  try {
+    if (tail.trajectory_step_count === 0) return inspectTail(fd, tail).state !== 'damaged';
+    return endsAsSaid(fd, tail, lastRecord(tail).line);
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** All lines of a damaged file by their place in it, the head's own at the end. */
 function countedLines(fd: number, latest: string, count: number): string[] {
   const all = [...eachLine(fd, 0, fstatSync(fd).size)].filter((line) => line !== ']').slice(0, count);

@@ -89,6 +89,18 @@ function verifyChain(dir: string, head: Head, problems: Problem[], wanted: strin
     previous = sha256(line);
     if (previous === wanted) found = true;
     if (!step) return;
+    if (step['lost'])
+      problems.push({
+        kind: 'step_lost',
+        where,
+        detail: 'nothing of what was recorded is left; a repair kept its number',
+      });
+    if (step['unproved'])
+      problems.push({
+        kind: 'step_unproved',
+        where,
+        detail: 'a repair found it altered and could not prove what it was',
+      });
     chain.newest = step;
     if (step.step_id === head.current_step_id) chain.current = step;
     takeBundle(step, where);
@@ -226,14 +238,27 @@ function verifyBundles(
           where: `${name}/${MANIFEST_NAME}`,
           detail: `it says it is ${value.manifest.bundle_id}`,
         });
+      const said = value.manifest.command;
+      if (typeof said === 'string' && !said.endsWith('…') && use.step.command !== said && !use.step['lost']) {
+        problems.push({
+          kind: 'step_altered',
+          where: use.step.step_id,
+          detail: `its command is not the one that ${name} was made for`,
+        });
+      }
       checkFiles(join(dir, name), `${name}/`, value.manifest, problems);
     }
   }
   const listed = new Set(head.orphans);
+  let next = head.bundle_last + 1;
   for (const name of readdirSync(dir).sort(byNumber)) {
     const number = numberOf(name, 'bundle');
-    // What is above the head's last number is a publication that is under way, or that a crash cut off.
-    if (number === null || number > head.bundle_last || bundles.has(name) || listed.has(name)) continue;
+    if (number === null || bundles.has(name) || listed.has(name)) continue;
+    // The next numbers may be publications that are under way, or that a crash cut off: each names itself.
+    if (number === next && readBundle(join(dir, name)).value.manifest?.bundle_id === name) {
+      next++;
+      continue;
+    }
     problems.push({
       kind: 'bundle_unnamed',
       where: name,

@@ -1,10 +1,11 @@
 // `previews inspect [REF]`: a session with its newest steps, or one step or bundle with all that is known of it.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { humanBytes, painter, printJson, say } from '../../src/cli.js';
 import { runCommand, whole } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
 import { bundleName, findSession, numberOf, stepId, WORK_NAME } from '../../src/layout.js';
+import { currentOwner, judge, parseOwner } from '../../src/owner.js';
 import { asWarnings, inside, readBundle, readHead, readSteps } from '../../src/read.js';
 import { sessionsOf } from '../../src/ref.js';
 import type { Head, Problem, Step } from '../../src/schema.js';
@@ -86,7 +87,7 @@ function sayText(session: string, head: Head, steps: Step[], problems: Problem[]
     say(
       paint(
         'dim',
-        `  mended ${head.recoveries.length} times after a crash, the last at ${neutralise(head.recoveries.at(-1)!.at)}`,
+        `  mended ${head.recoveries.length === 1 ? 'once' : `${head.recoveries.length} times`} (recoveries in session.json), last at ${neutralise(head.recoveries.at(-1)!.at)}`,
       ),
     );
   say('');
@@ -100,6 +101,8 @@ const MARKS = { ok: ['green', '●'], partial: ['yellow', '◐'], error: ['red',
 
 function rowOf(step: Step): string {
   const paint = painter();
+  if (step['lost'])
+    return paint('red', `✗ ${neutralise(step.step_id)}  lost: nothing of what was recorded is left`);
   const [style, mark] = MARKS[step.status];
   const ascii = /UTF-?8/i.test(
     `${process.env['LC_ALL'] || process.env['LC_CTYPE'] || process.env['LANG'] || 'UTF-8'}`,
@@ -131,7 +134,7 @@ function inspectStep(session: string, index: number, options: Options): void {
     else sayProblems(bad);
     return;
   }
-  const bundle = inside(session, step.bundle_dir);
+  const bundle = step['lost'] ? null : inside(session, step.bundle_dir);
   const more = [...problems, ...bad];
   if (bundle === null)
     more.push({ kind: 'path_leaves', where: step.step_id, detail: 'its bundle lies outside the session' });
@@ -143,7 +146,7 @@ function inspectStep(session: string, index: number, options: Options): void {
  * While the session is locked, one may be on its way, and nothing is said.
  */
 function strayBundles(session: string, head: Head): Problem[] {
-  if (existsSync(join(session, WORK_NAME, 'lock'))) return [];
+  if (isBusy(session)) return [];
   const strays = head.orphans.filter(
     (name) => numberOf(name, 'bundle') !== null && existsSync(join(session, name)),
   );
@@ -154,6 +157,19 @@ function strayBundles(session: string, head: Head): Problem[] {
     where,
     detail: 'no step names it: its publication was cut off; the next one removes it',
   }));
+}
+
+/** True while somebody who may live holds the session's lock. */
+function isBusy(session: string): boolean {
+  const lock = join(session, WORK_NAME, 'lock');
+  const self = currentOwner();
+  return (
+    existsSync(lock) &&
+    readdirSync(lock).some((name) => {
+      const owner = parseOwner(name);
+      return owner === null || judge(owner, self) !== 'dead';
+    })
+  );
 }
 
 /** The problem that this one bundle is a stray, if it is. */

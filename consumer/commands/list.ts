@@ -2,16 +2,25 @@
 import { basename, dirname, join } from 'node:path';
 import { painter, printJson, say } from '../../src/cli.js';
 import { runCommand } from '../../src/command.js';
-import { findRoot, workingDirectory } from '../../src/layout.js';
+import { errnoOf } from '../../src/errors.js';
+import { findRoot, TRAJECTORY_NAME, workingDirectory } from '../../src/layout.js';
 import { readHead } from '../../src/read.js';
 import { sessionsOf } from '../../src/ref.js';
+import type { Head } from '../../src/schema.js';
 import { neutralise } from '../../src/text.js';
+import { isWhole } from '../../src/trajectory.js';
 import { refCommand, refOf } from '../place.js';
 
 /** One row of `list --json` (protocol, section 7). */
 function rowOf(root: string, name: string) {
   const dir = join(root, name);
   const { value, raw, problems } = readHead(dir);
+  if (value && !trajectoryIsWhole(dir, value))
+    problems.push({
+      kind: 'trajectory_cut',
+      where: TRAJECTORY_NAME,
+      detail: 'it does not end as the head says',
+    });
   const text = (key: string) => (typeof raw?.[key] === 'string' ? raw[key] : null);
   return {
     session: name,
@@ -70,3 +79,12 @@ function rowsOf(ref: string | undefined, options: { root?: string }) {
 }
 
 const allOf = (root: string) => sessionsOf(root).map((name) => rowOf(root, name));
+
+function trajectoryIsWhole(dir: string, head: Head): boolean {
+  try {
+    return isWhole(join(dir, TRAJECTORY_NAME), head);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}

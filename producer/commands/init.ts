@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { printJson, say } from '../../src/cli.js';
 import { command, runCommand, text } from '../../src/command.js';
-import { createFile } from '../../src/disk.js';
+import { createFile, setMode } from '../../src/disk.js';
 import { errnoOf, PreviewError } from '../../src/errors.js';
 import { CONFIG_NAME, findRoot, inMainWorkTree, ROOT_NAME, workingDirectory } from '../../src/layout.js';
 import { makeRoot } from '../../src/session.js';
@@ -34,6 +34,8 @@ export function main(argv: string[]): Promise<number> {
             'edit it, or move it away first',
           );
         }
+        // Unlike a recording, a config is there to be shared.
+        setMode(file, 0o644);
         makeRoot(root);
         copyFileSync(join(DIST, SCHEMA), join(root, SCHEMA));
         if (options.json) {
