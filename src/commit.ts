@@ -1,6 +1,6 @@
 // The one commit point (protocol, section 4): number, rename, head, append, under the session's lock.
 // Rendering happens before and outside; session.ts decides which session this is done to.
-import { closeSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sealed } from './bundle.js';
 import type { Moment } from './clock.js';
@@ -13,7 +13,7 @@ import { placeBundle, type Reuse, reuseBundle } from './place.js';
 import { readHead, refuseNewer } from './read.js';
 import { check, type Head, headSchema, type Step } from './schema.js';
 import { keepText, makeStep, type StepInput } from './step.js';
-import { removableOrphans, sweepWork } from './sweep.js';
+import { removableOrphans, removeOrphan, sweepWork } from './sweep.js';
 import { appendRecord, healTail, openTrajectory } from './trajectory.js';
 import { LIMITS } from './version.js';
 
@@ -242,7 +242,7 @@ function afterCommit(
     pointLink(join(dir, CURRENT_NAME), head.current_bundle_id!, join(dir, WORK_NAME, `link-${lock.owner}`));
   });
   for (const name of removableOrphans(dir, head, before.bundle_last))
-    attempt('orphan_left', () => rmSync(join(dir, name), { recursive: true, force: true }));
+    attempt('orphan_left', () => removeOrphan(dir, name));
   attempt('work_not_swept', () => sweepWork(dir));
   return warnings;
 }

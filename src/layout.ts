@@ -14,6 +14,8 @@ export const SUMMARY_NAME = 'summary.json';
 export const CURRENT_NAME = 'current';
 export const WORK_NAME = '.work';
 export const CACHE_NAME = '.cache';
+/** Where a session keeps what was damaged or not its own; never read again. */
+export const DAMAGED_NAME = 'damaged';
 
 const padded = (number: number, digits: number) => String(number).padStart(digits, '0');
 

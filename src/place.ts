@@ -41,8 +41,7 @@ export function placeBundle(
   for (; ; number++) {
     const name = bundleName(number);
     if (exists(join(dir, name))) {
-      // A folder that somebody else put there is passed over, and never removed.
-      if (isCutOff(dir, name)) strays.push(name);
+      strays.push(name);
       continue;
     }
     const manifest_sha256 = writeManifest(sealed, name);
@@ -109,9 +108,4 @@ export function reuseBundle(dir: string, head: Head, { bundle_id, manifest_sha25
     strays: [],
     bundle_last: head.bundle_last,
   };
-}
-
-/** True for a bundle whose publication was cut off before its commit: it came whole, by one rename, and names itself. */
-export function isCutOff(dir: string, name: string): boolean {
-  return readBundle(join(dir, name)).value.manifest?.bundle_id === name;
 }

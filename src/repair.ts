@@ -9,7 +9,7 @@ import { PreviewError } from './errors.js';
 import { type Gathered, gather } from './gather.js';
 import { hashFile, sha256 } from './hash.js';
 import { emptyHead } from './head.js';
-import { HEAD_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
+import { DAMAGED_NAME, HEAD_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
 import { acquireLock, type LockOptions, makeWork } from './lock.js';
 import { readHead, refuseNewer } from './read.js';
 import type { Head, Problem, Step } from './schema.js';
@@ -17,9 +17,6 @@ import { historyEntry } from './step.js';
 import { appendRecord, EMPTY, healTail } from './trajectory.js';
 import { type Verdict, verify } from './verify.js';
 import { LIMITS } from './version.js';
-
-/** Where damaged files are kept, each named by its hash, so that repairing twice keeps one copy. */
-export const DAMAGED_NAME = 'damaged';
 
 export interface Repair {
   /** False when there was nothing to mend. */

@@ -1,8 +1,10 @@
 // Removing what dead owners left in a `.work` folder, and bundles that no step names.
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { numberOf, TRAJECTORY_NAME, WORK_NAME } from './layout.js';
+import { makeDir } from './disk.js';
+import { DAMAGED_NAME, numberOf, TRAJECTORY_NAME, WORK_NAME } from './layout.js';
 import { currentOwner, judge, parseOwner } from './owner.js';
+import { readBundle } from './read.js';
 import type { Head } from './schema.js';
 
 /** Removes from `.work` what dead owners left: stages, graves, prepared locks, links. A living owner's things stay. */
@@ -29,4 +31,18 @@ export function removableOrphans(dir: string, head: Head, bundle_last: number): 
   if (listed.length === 0 || head.trajectory_bytes > SEARCHED_BYTES) return fresh;
   const trajectory = readFileSync(join(dir, TRAJECTORY_NAME));
   return [...fresh, ...listed.filter((name) => !trajectory.includes(`"bundle_id":${JSON.stringify(name)}`))];
+}
+
+/**
+ * Removes a bundle whose publication was cut off: it came whole, by one rename, and names itself. A folder that somebody
+ * else put under such a name is not ours to delete: it is moved into `damaged/`.
+ */
+export function removeOrphan(dir: string, name: string): void {
+  const path = join(dir, name);
+  if (readBundle(path).value.manifest?.bundle_id === name) {
+    rmSync(path, { recursive: true, force: true });
+    return;
+  }
+  makeDir(join(dir, DAMAGED_NAME));
+  renameSync(path, join(dir, DAMAGED_NAME, `${name}-${Date.now().toString(36)}`));
 }
