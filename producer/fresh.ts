@@ -91,7 +91,9 @@ function bundleFields(
       ),
     },
     ...(since ? { context: { since_fingerprint: since } } : {}),
-    warnings: sources.problems,
+    warnings: sources.problems
+      .filter((problem) => !isOpenGlob(problem) || sources.files.length === 0)
+      .map((problem) => `sources: ${problem}`),
   };
 }
 
@@ -103,3 +105,6 @@ function remember(recorded: Recorded, sealed: Sealed, key: string, reusable: boo
     manifest_sha256: recorded.step.manifest_sha256,
   });
 }
+
+/** A wildcard that matches nothing yet is no news where another one matches; a file named outright is. */
+const isOpenGlob = (problem: string) => /^no file matches the source .*[*?{[]/.test(problem);

@@ -222,7 +222,8 @@ function verifyBundles(
       problems.push({ kind: 'bundle_missing', where: name, detail: `${use.step.step_id} names it` });
       continue;
     }
-    if (sha256(bytes) !== use.manifest_sha256) {
+    const proved = sha256(bytes) === use.manifest_sha256;
+    if (!proved) {
       problems.push({
         kind: 'manifest_altered',
         where: `${name}/${MANIFEST_NAME}`,
@@ -239,7 +240,13 @@ function verifyBundles(
           detail: `it says it is ${value.manifest.bundle_id}`,
         });
       const said = value.manifest.command;
-      if (typeof said === 'string' && !said.endsWith('…') && use.step.command !== said && !use.step['lost']) {
+      if (
+        proved &&
+        typeof said === 'string' &&
+        !said.endsWith('…') &&
+        use.step.command !== said &&
+        !use.step['lost']
+      ) {
         problems.push({
           kind: 'step_altered',
           where: use.step.step_id,
