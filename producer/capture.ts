@@ -45,6 +45,7 @@ export async function capture(options: CaptureOptions): Promise<CaptureResult> {
       ...place,
       ...projectFields(project, recipe),
       timeout_ms: options.lock_timeout_ms,
+      onWait: (owner) => options.onPhase?.(`waiting for the session: ${owner}`),
     }));
   const look = () =>
     fingerprintSources(project.dir, {

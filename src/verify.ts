@@ -1,17 +1,17 @@
 // Proving a session: the chain of lines, the head against it, and every bundle's files against their hashes.
 // Reads everything, writes nothing, needs no lock: what is published meanwhile comes after what is looked at.
 
-import { closeSync, fstatSync, lstatSync, readdirSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { openRegular, readRegular } from './disk.js';
+import { openRegular } from './disk.js';
 import { errnoOf } from './errors.js';
 import { hashFile, sha256 } from './hash.js';
-import { byNumber, MANIFEST_NAME, numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
+import { numberOf, stepId, TRAJECTORY_NAME } from './layout.js';
 import { inside, parseStep, readBundle, readHead } from './read.js';
 import type { Head, Problem, Step } from './schema.js';
 import { TEXTS_NAME } from './step.js';
 import { eachLine, inspectTail, lastOffset, readAt } from './trajectory.js';
-import { checkFiles } from './verifyfiles.js';
+import { checkFiles, type Use, verifyBundles } from './verifyfiles.js';
 
 export interface Verdict {
   ok: boolean;
@@ -37,7 +37,7 @@ export function verify(dir: string, options: VerifyOptions = {}): Verdict {
   const head = reading.value;
   if (head === null) return { ok: false, steps: 0, bundles: 0, pending: 0, problems };
   const chain = verifyChain(dir, head, problems, options.head);
-  const bundles = verifyBundles(dir, head, chain.bundles, problems, options);
+  const bundles = verifyBundles(dir, head, chain.bundles, problems, options.onProgress);
   verifyHead(head, chain, problems);
   return { ok: problems.length === 0, steps: chain.count, bundles, pending: chain.pending, problems };
 }
@@ -49,11 +49,6 @@ export function verifyBundle(dir: string): Verdict {
   problems.push(...found);
   if (value.manifest) checkFiles(dir, '', value.manifest, problems);
   return { ok: problems.length === 0, steps: 0, bundles: 1, pending: 0, problems };
-}
-
-interface Use {
-  step: Step;
-  manifest_sha256: string;
 }
 
 interface Chain {
@@ -198,81 +193,6 @@ function checkText(dir: string, step: Step, where: string, problems: Problem[]):
       problems.push({ kind: 'text_altered', where, detail: `${stored} was altered` });
     }
   }
-}
-
-function verifyBundles(
-  dir: string,
-  head: Head,
-  bundles: Map<string, Use>,
-  problems: Problem[],
-  { onProgress }: VerifyOptions,
-): number {
-  let done = 0;
-  for (const [name, use] of bundles) {
-    onProgress?.(done++, bundles.size);
-    let bytes: Buffer;
-    try {
-      const whole =
-        lstatSync(join(dir, name)).isDirectory() && lstatSync(join(dir, name, MANIFEST_NAME)).isFile();
-      // A link, even to the same content, is not what was recorded.
-      if (!whole) throw Object.assign(new Error(), { code: 'ENOENT' });
-      bytes = readRegular(join(dir, name, MANIFEST_NAME));
-    } catch (error) {
-      if (!['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '')) throw error;
-      problems.push({ kind: 'bundle_missing', where: name, detail: `${use.step.step_id} names it` });
-      continue;
-    }
-    const proved = sha256(bytes) === use.manifest_sha256;
-    if (!proved) {
-      problems.push({
-        kind: 'manifest_altered',
-        where: `${name}/${MANIFEST_NAME}`,
-        detail: `it is not the one that ${use.step.step_id} recorded`,
-      });
-    }
-    const { value, problems: found } = readBundle(join(dir, name));
-    problems.push(...found.map((problem) => ({ ...problem, where: `${name}/${problem.where}` })));
-    if (value.manifest) {
-      if (value.manifest.bundle_id !== name)
-        problems.push({
-          kind: 'manifest_altered',
-          where: `${name}/${MANIFEST_NAME}`,
-          detail: `it says it is ${value.manifest.bundle_id}`,
-        });
-      const said = value.manifest.command;
-      if (
-        proved &&
-        typeof said === 'string' &&
-        !said.endsWith('…') &&
-        use.step.command !== said &&
-        !use.step['lost']
-      ) {
-        problems.push({
-          kind: 'step_altered',
-          where: use.step.step_id,
-          detail: `its command is not the one that ${name} was made for`,
-        });
-      }
-      checkFiles(join(dir, name), `${name}/`, value.manifest, problems);
-    }
-  }
-  const listed = new Set(head.orphans);
-  let next = head.bundle_last + 1;
-  for (const name of readdirSync(dir).sort(byNumber)) {
-    const number = numberOf(name, 'bundle');
-    if (number === null || bundles.has(name) || listed.has(name)) continue;
-    // The next numbers may be publications that are under way, or that a crash cut off: each names itself.
-    if (number === next && readBundle(join(dir, name)).value.manifest?.bundle_id === name) {
-      next++;
-      continue;
-    }
-    problems.push({
-      kind: 'bundle_unnamed',
-      where: name,
-      detail: 'no step names it: it was added, or its step was dropped',
-    });
-  }
-  return bundles.size;
 }
 
 /** The head's own words against the chain's. */
