@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    // Two files at a time, also on two cores: most of what a test does is waiting for the programs it started.
-    maxWorkers: 2,
+    // One file at a time: the fault tests themselves run several programs at once.
+    maxWorkers: 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default'],
