@@ -65,6 +65,11 @@ async function beginSession(
     if (other !== null) return { dir: other, created: false };
     const work = join(root, WORK_NAME);
     const owner = ownerName(currentOwner());
+    const unlinked = unlinkedSession(root, fields);
+    if (unlinked !== null) {
+      pointLink(join(root, CURRENT_NAME), unlinked, join(work, `link-${owner}`));
+      return { dir: join(root, unlinked), created: true };
+    }
     const staged = join(work, `session-${owner}`);
     for (let number = lastSession(root) + 1; ; number++) {
       const name = sessionName(number);
@@ -94,6 +99,18 @@ async function beginSession(
   } finally {
     await releaseQuietly(lock, []);
   }
+}
+
+/** A session whose beginner was killed before it became the current one: without steps, it is taken over. */
+function unlinkedSession(root: string, fields: SessionFields): string | null {
+  const name = sessionName(lastSession(root));
+  if (readPointer(join(root, CURRENT_NAME)) === name) return null;
+  const head = readHead(join(root, name)).value;
+  const fits =
+    head?.trajectory_step_count === 0 &&
+    head.status === (fields.status ?? 'open') &&
+    (head.continues ?? null) === (fields.continues ?? null);
+  return fits ? name : null;
 }
 
 /** The highest session number that is, or that `current` remembers. */
