@@ -241,8 +241,10 @@ function afterCommit(
     if (readPointer(join(dir, CURRENT_NAME)) === head.current_bundle_id || !lock.held()) return;
     pointLink(join(dir, CURRENT_NAME), head.current_bundle_id!, join(dir, WORK_NAME, `link-${lock.owner}`));
   });
-  for (const name of removableOrphans(dir, head, before.bundle_last))
-    attempt('orphan_left', () => removeOrphan(dir, name));
+  attempt('orphan_left', () => {
+    for (const name of removableOrphans(dir, head, before.bundle_last))
+      attempt('orphan_left', () => removeOrphan(dir, name));
+  });
   attempt('work_not_swept', () => sweepWork(dir));
   return warnings;
 }

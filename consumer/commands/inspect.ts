@@ -136,7 +136,7 @@ function inspectStep(session: string, index: number, options: Options): void {
   }
   const bundle = step['lost'] ? null : inside(session, step.bundle_dir);
   const more = [...problems, ...bad];
-  if (bundle === null)
+  if (bundle === null && !step['lost'])
     more.push({ kind: 'path_leaves', where: step.step_id, detail: 'its bundle lies outside the session' });
   inspectBundle(bundle, step, more, options);
 }
