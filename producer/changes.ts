@@ -1,7 +1,8 @@
 // What changed since the step before, for recipes that show just that, and the cache key that follows from it.
 import { cacheKey } from '../src/cachekey.js';
+import { readRegular } from '../src/disk.js';
 import type { FileEntry, SourceFingerprint } from '../src/fingerprint.js';
-import { isObject, readJsonObject } from '../src/json.js';
+import { isObject } from '../src/json.js';
 import { inside, readBundle, readHead } from '../src/read.js';
 import type { Manifest } from '../src/schema.js';
 import type { NamedRecipe } from './config.js';
@@ -38,11 +39,10 @@ function sourceFiles(dir: string, manifest: Manifest): FileEntry[] {
 }
 
 function readList(path: string): unknown {
-  const { text } = readJsonObject(path, path);
   try {
-    return JSON.parse(text);
+    return JSON.parse(readRegular(path).toString('utf8'));
   } catch {
-    // Damaged: everything counts as new.
+    // Damaged or gone: everything counts as new.
     return [];
   }
 }

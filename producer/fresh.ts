@@ -1,6 +1,6 @@
 // A capture that cannot use an older bundle: stage, render, look at the sources once more, publish, remember.
 import { basename } from 'node:path';
-import { type BundleFields, closeStage, openStage, type Sealed } from '../src/bundle.js';
+import { type BundleFields, closeStage, openStage, resetStage, type Sealed } from '../src/bundle.js';
 import { PreviewError } from '../src/errors.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
 import { rememberBundle } from '../src/remember.js';
@@ -28,6 +28,7 @@ async function renderStaged(
   try {
     let sources = first;
     for (let tries = 1; ; tries++) {
+      if (tries > 1) resetStage(stage);
       options.onPhase?.(`rendering with ${recipe.name}`);
       const keyed = keyOf({ ...run, session_dir: session.dir }, sources);
       const seal = await render(stage, {

@@ -35,12 +35,11 @@ export interface RenderInput {
 
 const DEFAULT_TIMEOUT_S = 60;
 
-/** Renders into the stage (emptied first). The returned function seals, with whatever must still be added. */
+/** Renders into the empty stage. The returned function seals, with whatever must still be added. */
 export async function render(
   stage: Stage,
   input: RenderInput,
 ): Promise<(more: { partial?: string[] }) => Sealed> {
-  resetStage(stage);
   const { recipe, tools } = input;
   if (tools.missing) {
     const { program, debian } = tools.missing;

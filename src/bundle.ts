@@ -196,7 +196,6 @@ export interface Sealed {
   /** Path of the hero inside the bundle, or null. */
   render: string | null;
   warnings: string[];
-  total_bytes: number;
 }
 
 /**
@@ -247,7 +246,7 @@ export function sealStage(stage: Stage, given: BundleFields): Sealed {
   if (exists(join(stage.bundle, 'artifacts'))) syncPath(join(stage.bundle, 'artifacts'));
   syncPath(stage.bundle);
   const render = stage.artifacts.find((artifact) => artifact.role === 'hero')?.path ?? null;
-  return { stage, fields, manifest, render, warnings, total_bytes: total };
+  return { stage, fields, manifest, render, warnings };
 }
 
 function write(stage: Stage, name: string, content: string): void {

@@ -133,6 +133,9 @@ export interface OpenSession {
   lock: LockOptions;
 }
 
+/** Statuses that any capture may publish into. */
+const OPEN = ['open', 'active', 'waiting'] as const;
+
 type Closed = 'damaged' | 'stopped' | 'full';
 
 /** Why a session cannot be published into, or null. @throws PreviewError `version_newer`, before any write. */
@@ -141,7 +144,7 @@ function closedReason(dir: string): Closed | null {
   refuseNewer(dir, reading);
   const { value } = reading;
   if (value === null) return 'damaged';
-  if (!['open', 'active', 'waiting'].includes(value.status)) return 'stopped';
+  if (!(OPEN as readonly string[]).includes(value.status)) return 'stopped';
   return value.trajectory_step_count >= LIMITS.sessionSteps ? 'full' : null;
 }
 
@@ -172,12 +175,10 @@ export async function openSession(options: OpenOptions = {}): Promise<OpenSessio
   }
   const root = explicit && named !== null ? dirname(named) : placed;
   const opened = { root, warnings: [] as string[], fields, lock };
-  if (named !== null && exists(named) && closedReason(named) === null)
-    return { ...opened, dir: named, name: basename(named), created: false };
-  return succeed(
-    { ...opened, dir: named ?? '', name: '', created: false },
-    named !== null && exists(named) ? closedReason(named) : null,
-  );
+  const there = named !== null && exists(named);
+  const reason = there ? closedReason(named) : null;
+  if (there && reason === null) return { ...opened, dir: named, name: basename(named), created: false };
+  return succeed({ ...opened, dir: named ?? '', name: '', created: false }, reason);
 }
 
 /** Begins the session that follows one that cannot be published into, or takes the one that another process just began. */
@@ -255,9 +256,6 @@ export function stopSession(
 export interface Recorded extends Committed {
   session: OpenSession;
 }
-
-/** Statuses that any capture may publish into. */
-const OPEN = ['open', 'active', 'waiting'] as const;
 
 /**
  * Records a step in the session, or in the one that follows it where it turns out stopped, damaged or full in the

@@ -121,45 +121,34 @@ export function makeStep(input: StepInput, place: StepPlace): Step {
   return clean;
 }
 
+/** What the head's history keeps of a step, in this order. */
+const HISTORY_KEYS = [
+  'step_id',
+  'step_index',
+  'command',
+  'published_at',
+  'publish_reason',
+  'exit_code',
+  'recipe',
+  'status',
+  'cached',
+  'bundle_id',
+  'bundle_dir',
+  'manifest_path',
+  'summary_path',
+  'render_path',
+  'source_fingerprint',
+] as const;
+
 /** A step as the head's history holds it: at most 1 KB. */
-export function historyEntry(step: Step) {
-  const {
-    step_id,
-    step_index,
-    command,
-    published_at,
-    publish_reason,
-    exit_code,
-    recipe,
-    status,
-    cached,
-    bundle_id,
-    bundle_dir,
-    manifest_path,
-    summary_path,
-    render_path,
-    source_fingerprint,
-  } = step;
-  const entry = {
-    step_id,
-    step_index,
-    command,
-    published_at,
-    publish_reason,
-    exit_code,
-    recipe,
-    status,
-    cached,
-    bundle_id,
-    bundle_dir,
-    manifest_path,
-    summary_path,
-    render_path,
-    source_fingerprint,
-  };
+export function historyEntry(step: Step): Pick<Step, (typeof HISTORY_KEYS)[number]> {
+  const entry = Object.fromEntries(HISTORY_KEYS.map((key) => [key, step[key]])) as Pick<
+    Step,
+    (typeof HISTORY_KEYS)[number]
+  >;
   const fixed = utf8Bytes(JSON.stringify({ ...entry, command: null }));
   return {
     ...entry,
-    command: command === null ? null : cutText(command, LIMITS.historyStep - fixed, jsonBytes),
+    command: step.command === null ? null : cutText(step.command, LIMITS.historyStep - fixed, jsonBytes),
   };
 }

@@ -1,9 +1,7 @@
 // `preview capture`: records the state of the project as one step.
-import { progress } from '../../src/cli.js';
 import { command, instant, runCommand, seconds, text, whole, withPlace } from '../../src/command.js';
 import { shellQuote } from '../../src/text.js';
-import { capture } from '../capture.js';
-import { reportCapture } from '../report.js';
+import { captureAndReport } from '../recording.js';
 
 export function main(argv: string[]): Promise<number> {
   return runCommand('preview', argv, (done) => {
@@ -25,30 +23,24 @@ export function main(argv: string[]): Promise<number> {
       .option('--lock-timeout <seconds>', 'how long to wait for the session (default: 10)', seconds)
       .option('--json', 'print one JSON document')
       .action(async (options) => {
-        let phase = 'starting';
-        const finish = progress(() => phase);
-        try {
-          const result = await capture({
-            root: options.root,
-            session: options.session,
-            recipe: options.recipe,
-            command: options.command,
-            own_command: shellQuote(['preview', 'capture', ...argv]),
-            started_at: options.startedAt,
-            exit_code: options.exitCode,
-            label: options.label ?? options.stage,
-            note: options.note,
-            force: options.force,
-            lock_timeout_ms: options.lockTimeout === undefined ? undefined : options.lockTimeout * 1000,
-            onPhase: (now) => {
-              phase = now;
+        done(
+          await captureAndReport(
+            {
+              root: options.root,
+              session: options.session,
+              recipe: options.recipe,
+              command: options.command,
+              own_command: shellQuote(['preview', 'capture', ...argv]),
+              started_at: options.startedAt,
+              exit_code: options.exitCode,
+              label: options.label ?? options.stage,
+              note: options.note,
+              force: options.force,
+              lock_timeout_ms: options.lockTimeout === undefined ? undefined : options.lockTimeout * 1000,
             },
-          });
-          finish();
-          done(reportCapture(result, options.json === true));
-        } finally {
-          finish();
-        }
+            options.json === true,
+          ),
+        );
       });
     return made;
   });

@@ -1,7 +1,6 @@
 // `preview live start|push|stop`: a session that is told it is being watched. `live status` is a bundle of its own.
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { progress } from '../../src/cli.js';
 import { command, runCommand, seconds, text, withPlace } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
 import { findRoot, findSession, type Place, workingDirectory } from '../../src/layout.js';
@@ -10,8 +9,8 @@ import { type OpenSession, openSession, startSession, stopSession } from '../../
 import { printStatus, readStatus } from '../../src/status.js';
 import { shellQuote } from '../../src/text.js';
 import type { CaptureOptions } from '../attempt.js';
-import { capture } from '../capture.js';
 import { loadProject } from '../config.js';
+import { captureAndReport } from '../recording.js';
 import { reportCapture } from '../report.js';
 import { currentResult } from '../result.js';
 
@@ -80,11 +79,9 @@ const placeOf = ({ root, session }: Options): Place => ({
 });
 const lockOf = ({ lockTimeout }: Options) => (lockTimeout === undefined ? undefined : lockTimeout * 1000);
 
-async function record(options: Options, more: Partial<CaptureOptions>): Promise<number> {
-  let phase = 'starting';
-  const finish = progress(() => phase);
-  try {
-    const result = await capture({
+const record = (options: Options, more: Partial<CaptureOptions>): Promise<number> =>
+  captureAndReport(
+    {
       root: options.root,
       session: options.session,
       recipe: options.recipe,
@@ -92,17 +89,10 @@ async function record(options: Options, more: Partial<CaptureOptions>): Promise<
       note: options.note,
       force: options.force,
       lock_timeout_ms: lockOf(options),
-      onPhase: (now) => {
-        phase = now;
-      },
       ...more,
-    });
-    finish();
-    return reportCapture(result, options.json === true);
-  } finally {
-    finish();
-  }
-}
+    },
+    options.json === true,
+  );
 
 async function start(options: Options, own: string): Promise<number> {
   const { dir, config } = loadProject(workingDirectory());
