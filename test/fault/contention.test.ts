@@ -59,7 +59,9 @@ function byRule() {
   if (count > 1 && !statSync(join(dir, 'current')).isDirectory()) bad.push(count + ': current leads nowhere');
 }
 import(index).then(({ readSession }) => {
-  for (; !existsSync(stop); rounds++) {
+  // One more round after the word to stop: the last state was reached before it.
+  for (let last = false; !last; rounds++) {
+    last = existsSync(stop);
     try {
       byRule();
       const { value, problems } = readSession(dir);
