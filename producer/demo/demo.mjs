@@ -1,59 +1,100 @@
-// `npm run demo`: draws a small scene command by command, records each step with the built `preview`, and shows what
-// an agent and a person get from it. Everything is in .demo/, made anew each time.
+// `npm run demo [-- NAME]`: builds something command by command, records each step with the built `preview`, and shows
+// what an agent and a person get from it. Everything is in .demo/NAME/, made anew each time.
+//
+// A demo is a module beside this file. It exports
+//   title   what is built
+//   needs   (optional) the programs it needs: { program, debian }
+//   recipe  (optional) the built-in recipe to record with; else what `preview init` finds
+//   steps   a function that gets { here, folder, env, node, run } and returns [{ command, act, recipe? }]: what is
+//           recorded as the command, and the function that does it in the folder (it may return a promise)
+//   close   (optional) ends what the steps have started
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+/** Each imported when it is asked for. */
+const DEMOS = {
+  lighthouse: './lighthouse.mjs',
+  openscad: './openscad.mjs',
+  blender: './blender.mjs',
+  web: './web.mjs',
+  clip: './clip.mjs',
+};
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const dist = join(here, '../../dist');
-const folder = join(process.cwd(), '.demo');
 const { NODE_EXTRA_CA_CERTS: _slow, PREVIEW_ROOT: _root, PREVIEW_SESSION: _session, ...env } = process.env;
 
-const node = (script, args) =>
-  execFileSync(process.execPath, [script, ...args], { cwd: folder, env, encoding: 'utf8' });
-const preview = (...args) => node(join(dist, 'preview.cjs'), args);
-const previews = (...args) => node(join(dist, 'previews.cjs'), args);
+const has = (program) =>
+  (process.env.PATH ?? '').split(delimiter).some((dir) => {
+    try {
+      accessSync(join(dir, program), constants.X_OK);
+      return true;
+    } catch {
+      // Not in this folder of PATH.
+      return false;
+    }
+  });
 
-/** What is drawn: one command each, as an agent would give them. The last two undo a mistake. */
-const COMMANDS = [
-  'new 960 600',
-  'add rect sky width=960 height=600 fill=#1d2b53',
-  'add circle moon cx=770 cy=120 r=52 fill=#fdf3d0',
-  'add path hill d=M0,430Q200,330,460,430T960,410V600H0Z fill=#24384f',
-  'add path tower d=M250,200h60l22,210h-104z fill=#f4efe6',
-  'add rect lamp x=252 y=158 width=56 height=42 fill=#ffd866',
-  'add path beam d=M308,170L960,60V320L308,190Z fill=#ffd866 fill-opacity=0.28',
-  'add rect sea y=470 width=960 height=130 fill=#0f5e78',
-  'add text name x=700 y=560 font-family=sans-serif font-size=30 fill=#f4efe6 -- Cape Preview',
-  'set moon r=150',
-  'set moon r=52',
-];
+async function record(name) {
+  const { title, needs = [], recipe, steps, close } = await import(DEMOS[name]);
+  const missing = needs.filter(({ program }) => !has(program));
+  if (missing.length > 0) {
+    const packages = missing.map(({ debian }) => debian).join(' ');
+    console.error(`The demo ${name} needs ${packages}. On Debian: apt-get install ${packages}`);
+    process.exitCode = 4;
+    return;
+  }
+  const folder = join(process.cwd(), '.demo', name);
+  const run = (program, args) => execFileSync(program, args, { cwd: folder, env, encoding: 'utf8' });
+  const node = (script, args) => run(process.execPath, [script, ...args]);
+  const preview = (...args) => node(join(dist, 'preview.cjs'), args);
+  const previews = (...args) => node(join(dist, 'previews.cjs'), args);
 
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder);
-console.log('A lighthouse, one command at a time. After each one, `preview capture` records what it did:\n');
-for (const [n, command] of COMMANDS.entries()) {
-  node(join(here, 'scene.mjs'), ['scene.svg', ...command.split(' ')]);
-  if (n === 0) preview('init');
-  const step = JSON.parse(preview('capture', '--command', `scene scene.svg ${command}`, '--json'));
-  console.log(
-    `  ${step.step_id}  ${step.bundle_id}${step.cached ? ' (seen before, reused)' : ''}  scene ${command.slice(0, 60)}`,
-  );
-}
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  console.log(`${title}. After each command, \`preview capture\` records what it did:\n`);
+  // A root of its own: whatever lies in the folders above is not recorded into.
+  env.PREVIEW_ROOT = join(folder, '.preview');
+  const recorded = [];
+  try {
+    for (const [n, step] of steps({ here, folder, env, node, run }).entries()) {
+      await step.act();
+      if (n === 0 && !recipe && !step.recipe) preview('init');
+      const chosen = step.recipe ?? recipe;
+      const how = chosen ? ['--recipe', chosen] : [];
+      const result = JSON.parse(preview('capture', '--command', step.command, ...how, '--json'));
+      const seen = result.cached ? ' (seen before, reused)' : '';
+      console.log(`  ${result.step_id}  ${result.bundle_id}${seen}  ${step.command.slice(0, 76)}`);
+      recorded.push(result);
+    }
+  } finally {
+    await close?.();
+  }
+  console.log('\nWhat an agent asks, many times a minute (preview live status --json):\n');
+  console.log(`  ${preview('live', 'status', '--json').trim()}`);
+  console.log('\nIs everything as it was recorded? (previews verify)\n');
+  console.log(`  ${previews('verify').trim()}`);
 
-console.log('\nWhat an agent asks, many times a minute (preview live status --json):\n');
-console.log(`  ${preview('live', 'status', '--json').trim()}`);
-console.log('\nIs everything as it was recorded? (previews verify)\n');
-console.log(`  ${previews('verify').trim()}`);
-
-const session = join(folder, '.preview/session_001');
-const at = (path) => relative(process.cwd(), join(session, path));
-console.log(`
+  const at = (path) => relative(process.cwd(), join(folder, '.preview/session_001', path));
+  const earlier = recorded[Math.min(3, recorded.length - 1)];
+  const back = relative(folder, join(dist, 'previews.cjs'));
+  console.log(`
 Where to look:
   ${at('current/render.png')}    the picture of the newest step
-  ${at('bundle_004/render.png')}    and of an earlier one
+  ${at(`${earlier.bundle_id}/render.png`)}    and of an earlier one
   ${at('trajectory.json')}    every step, one a line
-and with the program itself, from .demo/:
-  node ../dist/previews.cjs inspect              the steps
-  node ../dist/previews.cjs inspect step-0005    one of them`);
+and with the program itself, from ${relative(process.cwd(), folder)}/:
+  node ${back} inspect              the steps
+  node ${back} inspect ${earlier.step_id}    one of them`);
+}
+
+const name = process.argv[2] ?? 'lighthouse';
+if (Object.hasOwn(DEMOS, name)) await record(name);
+else {
+  console.error(
+    `There is no demo ${name}. There are: ${Object.keys(DEMOS).join(', ')} (npm run demo -- NAME).`,
+  );
+  process.exitCode = 2;
+}
