@@ -33,13 +33,20 @@ export interface RenderInput {
   signal?: AbortSignal | undefined;
 }
 
+/** What is known only after rendering: reasons why it is partial, and what the caller changes in the bundle's fields. */
+export interface Finish {
+  partial?: string[];
+  over?: (fields: BundleFields) => BundleFields;
+}
+
+/** Where `run` leaves the recorded terminal for a recipe that draws it: `{terminal}`. */
+export const terminalFile = (stage: Stage): string => join(stage.dir, 'terminal.cast');
+
+const asTheyAre = (fields: BundleFields) => fields;
 const DEFAULT_TIMEOUT_S = 60;
 
 /** Renders into the empty stage. The returned function seals, with whatever must still be added. */
-export async function render(
-  stage: Stage,
-  input: RenderInput,
-): Promise<(more: { partial?: string[] }) => Sealed> {
+export async function render(stage: Stage, input: RenderInput): Promise<(more: Finish) => Sealed> {
   const { recipe, tools } = input;
   if (tools.missing) {
     const { program, debian } = tools.missing;
@@ -87,8 +94,8 @@ export async function render(
     );
   }
   found.warnings.push(...(await finishPicture(stage, input)));
-  return ({ partial = [] }) =>
-    sealStage(stage, {
+  return ({ partial = [], over = asTheyAre }) => {
+    const fields: BundleFields = {
       ...input.fields,
       status: partial.length > 0 || isHonestlyPartial(found) ? 'partial' : 'ok',
       headline: found.headline ?? headlineOf(stage, input),
@@ -100,7 +107,9 @@ export async function render(
         command: recordedCommand(recipe),
         backend: found.backend ?? tools.backend,
       },
-    });
+    };
+    return sealStage(stage, over(fields));
+  };
 }
 
 /** Codes of warnings that say a picture shows something other than the work itself. */
@@ -140,7 +149,14 @@ function expand(
   stage: Stage,
   { project, recipe, sources }: RenderInput,
 ): string[] {
-  const values = { ...withOf(recipe), out: stage.out, project, node: process.execPath, renderers: RENDERERS };
+  const values = {
+    ...withOf(recipe),
+    out: stage.out,
+    project,
+    node: process.execPath,
+    renderers: RENDERERS,
+    terminal: terminalFile(stage),
+  };
   return command.flatMap((arg) =>
     arg === '{sources}' ? sources.files.map((file) => file.path) : [filled(arg, values)],
   );
@@ -197,7 +213,7 @@ function failed(
   headline: string,
   warning: string,
   log: Buffer,
-): (more: { partial?: string[] }) => Sealed {
+): (more: Finish) => Sealed {
   resetStage(stage);
   if (log.length > 0)
     addArtifact(stage, {
@@ -208,15 +224,17 @@ function failed(
       kind: 'text',
       media_type: 'text/plain',
     });
-  return ({ partial = [] }) =>
-    sealStage(stage, {
+  return ({ partial = [], over = asTheyAre }) => {
+    const fields: BundleFields = {
       ...input.fields,
       status: 'error',
       generator: { ...input.fields.generator, command: recordedCommand(input.recipe) },
       headline,
       warnings: [warning, ...partial, ...(input.fields.warnings ?? [])],
       next_actions: log.length > 0 ? ['Read the log artifact for what the renderer said.'] : [],
-    });
+    };
+    return sealStage(stage, over(fields));
+  };
 }
 
 /** Gives the hero its thumbnail, and its size where it is over 1280 px; in a child, for the picture is untrusted. */
