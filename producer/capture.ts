@@ -107,7 +107,7 @@ function stepInput(
 /** Records a step with a bundle that shows just this state already; null where none may be reused. */
 async function reuse(run: Attempt, sources: SourceFingerprint): Promise<CaptureResult | null> {
   const { options, recipe, session, tools } = run;
-  if (options.force || recipe.reuse === false || !sources.complete || tools.missing) return null;
+  if (options.force || recipe.reuse === false || !sources.complete || !tools.complete) return null;
   const head = readHead(session.dir).value;
   if (!head?.session_id) return null;
   const found = findBundle(

@@ -5,15 +5,19 @@ import type { FileEntry, SourceFingerprint } from '../src/fingerprint.js';
 import { isObject } from '../src/json.js';
 import { inside, readBundle, readHead } from '../src/read.js';
 import type { Manifest } from '../src/schema.js';
-import type { NamedRecipe } from './config.js';
+import { type NamedRecipe, partsOf } from './config.js';
 import type { Tools } from './tools.js';
+
+/** What changed decides what such a recipe shows, or what it shows first. */
+const showsChanges = (recipe: NamedRecipe): boolean =>
+  partsOf(recipe).some((part) => part.each || part.artifacts?.some((rule) => rule.changed));
 
 /** The bundle before this one, as far as a recipe that shows changes needs it. */
 function previousSources(
   session: string,
   recipe: NamedRecipe,
 ): { files: FileEntry[]; fingerprint: string; since: string | null } | null {
-  if (!recipe.artifacts?.some((rule) => rule.changed)) return null;
+  if (!showsChanges(recipe)) return null;
   const head = readHead(session).value;
   const dir = head?.current_bundle_dir && inside(session, head.current_bundle_dir);
   const manifest = dir ? readBundle(dir).value.manifest : null;
@@ -63,11 +67,7 @@ export function keyOf(
   const known = new Map(before?.files.map((file) => [file.path, file]));
   const isNew = (file: FileEntry) =>
     known.get(file.path)?.sha256 !== file.sha256 || known.get(file.path)?.mode !== file.mode;
-  const changed = new Set(
-    recipe.artifacts?.some((rule) => rule.changed)
-      ? sources.files.filter(isNew).map((file) => file.path)
-      : [],
-  );
+  const changed = new Set(showsChanges(recipe) ? sources.files.filter(isNew).map((file) => file.path) : []);
   const key = cacheKey({ sources: sources.fingerprint, recipe, tools: tools.identity, since });
   return { key, since, changed };
 }

@@ -1,18 +1,14 @@
-// What a renderer left, as artifacts: the recipe's rules matched against `{out}` and the project, facts read from
-// its output, and the report that it may have written itself.
-import { lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+// What a renderer left, as artifacts: the recipe's rules matched against `{out}` and the project.
+import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import picomatch from 'picomatch';
 import { type ArtifactInput, addArtifact, type Stage } from '../src/bundle.js';
-import type { ArtifactRule, FactRule, Recipe } from '../src/config.js';
-import { isObject, readJsonObject } from '../src/json.js';
+import type { ArtifactRule, Recipe } from '../src/config.js';
 import { detectMedia } from '../src/media.js';
-import { inside } from '../src/read.js';
 import { LIMITS } from '../src/version.js';
+import { isPlainFile, type Learned, learn, type Said } from './facts.js';
 
 const IN_PROJECT = '{project}/';
-/** A renderer may write this beside its files: headline, facts, warnings, labels (by path), next_actions, backend. */
-export const REPORT = 'preview.json';
 /** Rules of a recipe that states none. */
 export const DEFAULT_RULES: ArtifactRule[] = [
   { path: 'render.*', role: 'hero' },
@@ -20,12 +16,7 @@ export const DEFAULT_RULES: ArtifactRule[] = [
   { path: 'views/*', role: 'gallery' },
 ];
 
-export interface Collected {
-  facts: Record<string, unknown>;
-  warnings: string[];
-  next_actions: string[];
-  headline: string | null;
-  backend: string | null;
+export interface Collected extends Omit<Learned, 'labels'> {
   /** Rules naming one file that is not there although the commands ended well. */
   absent: string[];
 }
@@ -35,23 +26,23 @@ export interface Produced {
   /** The recipe's source files, and those of them that are new or changed since the step before. */
   sources: string[];
   changed: ReadonlySet<string>;
-  stdout: string;
-  stderr: string;
+  said: Said[];
+  /** True for the second and later of several recipes in one capture: its picture is one more of the gallery. */
+  later: boolean;
 }
 
 /** Moves what the rules name into the bundle and reads facts and report. Throws system errors. */
 export function collect(stage: Stage, recipe: Recipe, produced: Produced): Collected {
-  const report = readReport(stage);
   // Before the files are moved: a fact may come from one that is an artifact too.
-  const facts = { ...factsFrom(recipe.facts ?? [], stage.out, produced), ...report.facts };
+  const { labels, ...learned } = learn(recipe, stage.out, produced.said);
   const taken = new Set<string>();
-  const warnings = [...report.warnings];
+  const warnings = [...learned.warnings];
   const absent: string[] = [];
   const found: ArtifactInput[] = [];
   const made = filesIn(stage.out);
   for (const rule of recipe.artifacts ?? (recipe.run ? DEFAULT_RULES : [])) {
     const inProject = rule.path.startsWith(IN_PROJECT);
-    const glob = inProject ? rule.path.slice(IN_PROJECT.length) : rule.path;
+    const glob = inProject ? rule.path.slice(IN_PROJECT.length) : rule.path.replaceAll('{name}', '*');
     const matches = picomatch(glob, { dot: glob.includes('/.') || glob.startsWith('.') });
     const pool = inProject
       ? produced.sources.filter((path) => !rule.changed || produced.changed.has(path))
@@ -65,7 +56,8 @@ export function collect(stage: Stage, recipe: Recipe, produced: Produced): Colle
       warnings.push(
         `not_a_file: ${named.length - plain.length} of what ${rule.path} names are links or no files, and were left out`,
       );
-    if (plain.length === 0 && !inProject && picomatch.scan(glob).isGlob === false) absent.push(rule.path);
+    const wanted = picomatch.scan(glob).isGlob === false || (recipe.each && rule.role === 'hero');
+    if (plain.length === 0 && !inProject && wanted) absent.push(rule.path);
     const limit = rule.limit ?? LIMITS.galleryImages;
     if (hits.length > limit) warnings.push(`left_out: ${hits.length - limit} more files match ${rule.path}`);
     const kept = inProject ? newestFirst(base, hits).slice(0, limit) : hits.slice(0, limit);
@@ -76,22 +68,32 @@ export function collect(stage: Stage, recipe: Recipe, produced: Produced): Colle
         move: !inProject,
         role: rule.role,
         name: path,
-        label: rule.label ?? report.labels[path] ?? path,
+        label: labelOf(path, rule.label ?? labels[path], recipe.each === true, produced.said),
         ...(rule.view ? { view: rule.view } : {}),
       });
     }
   }
   promote(found, recipe);
   if (recipe.run && !recipe.artifacts && found.length === 0) absent.push(DEFAULT_RULES[0]!.path);
-  for (const input of found) addArtifact(stage, input);
-  return {
-    facts,
-    warnings,
-    next_actions: report.next_actions,
-    headline: report.headline,
-    backend: report.backend,
-    absent,
-  };
+  addAll(stage, found, produced.later);
+  return { ...learned, warnings, absent };
+}
+
+/** One picture is the hero: of several that a rule names the first, and of several recipes that of the first. */
+function addAll(stage: Stage, found: ArtifactInput[], later: boolean): void {
+  let heroes = later ? 1 : 0;
+  for (const input of found) {
+    if (later && input.role === 'thumb') continue;
+    if (input.role === 'hero' && heroes++ > 0) input.role = 'gallery';
+    addArtifact(stage, input);
+  }
+}
+
+/** What people are shown: what rule or report say, and with `each` the source it was made from before that. */
+function labelOf(path: string, stated: string | undefined, each: boolean, said: readonly Said[]): string {
+  const made = each && said.find(({ unit }) => path.startsWith(unit.name));
+  if (!made) return stated ?? path;
+  return stated === undefined ? made.unit.source : `${made.unit.source}: ${stated}`;
 }
 
 /** Where a recipe shows what commands produced, the newest picture of them is the hero. */
@@ -113,12 +115,6 @@ function newestFirst(base: string, paths: string[]): string[] {
     .map(({ path }) => path);
 }
 
-/** No path leaves its folder, by a link least of all (I9). */
-function isPlainFile(base: string, path: string): boolean {
-  const whole = inside(base, path);
-  return whole !== null && lstatSync(whole, { throwIfNoEntry: false })?.isFile() === true;
-}
-
 /** All files below a folder, relative and sorted; links are not followed. */
 export function filesIn(dir: string, base: string = dir): string[] {
   return readdirSync(dir, { withFileTypes: true })
@@ -126,48 +122,4 @@ export function filesIn(dir: string, base: string = dir): string[] {
       entry.isDirectory() ? filesIn(join(dir, entry.name), base) : [relative(base, join(dir, entry.name))],
     )
     .sort();
-}
-
-const number = (text: string) =>
-  /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text.trim();
-
-function factsFrom(rules: FactRule[], out: string, { stdout, stderr }: Produced): Record<string, unknown> {
-  const facts: Record<string, unknown> = {};
-  for (const { name, from, match } of rules) {
-    const text = from === 'stdout' ? stdout : from === 'stderr' ? stderr : textIn(out, from);
-    const hit = new RegExp(match, 'm').exec(text);
-    if (hit) facts[name] = number(hit[1] ?? hit[0]);
-  }
-  return facts;
-}
-
-const MAX_FACT_FILE = 4 * 1024 * 1024;
-
-function textIn(out: string, stored: string): string {
-  if (!isPlainFile(out, stored) || statSync(join(out, stored)).size > MAX_FACT_FILE) return '';
-  return readFileSync(join(out, stored), 'utf8');
-}
-
-/** The renderer's own report, believed only as far as its types go. */
-function readReport(stage: Stage) {
-  const path = join(stage.out, REPORT);
-  const value =
-    isPlainFile(stage.out, REPORT) && statSync(path).size <= MAX_FACT_FILE
-      ? (readJsonObject(path, REPORT).value ?? {})
-      : {};
-  rmSync(path, { force: true });
-  const strings = (key: string) =>
-    Array.isArray(value[key]) ? value[key].filter((item): item is string => typeof item === 'string') : [];
-  const text = (key: string) => (typeof value[key] === 'string' ? value[key] : null);
-  const labels: Record<string, string> = {};
-  for (const [path, label] of Object.entries(isObject(value['labels']) ? value['labels'] : {}))
-    if (typeof label === 'string') labels[path] = label;
-  return {
-    headline: text('headline'),
-    backend: text('backend'),
-    facts: isObject(value['facts']) ? value['facts'] : {},
-    warnings: strings('warnings'),
-    next_actions: strings('next_actions'),
-    labels,
-  };
 }

@@ -63,11 +63,35 @@ export function builtinRecipe(name: string): Recipe | null {
 
 export interface NamedRecipe extends Recipe {
   name: string;
+  /** The recipes of a capture that was asked for several. */
+  parts?: NamedRecipe[];
 }
 
-/** The recipe of that name, with what it `uses` under it. @throws PreviewError `recipe_unknown`, naming those there are. */
+/** What is rendered for a recipe, one after another: itself, or its parts. */
+export const partsOf = (recipe: NamedRecipe): NamedRecipe[] => recipe.parts ?? [recipe];
+
+/**
+ * The recipe of that name, with what it `uses` under it; several names with commas give one that renders them all.
+ * @throws PreviewError `recipe_unknown`, naming those there are.
+ */
 export function findRecipe(name: string, config: Config | null): NamedRecipe {
-  return { ...merged(name, config, new Set()), name };
+  const names = [...new Set(name.split(',').map((each) => each.trim()))];
+  const parts = names.map((each): NamedRecipe => ({ ...merged(each, config, new Set()), name: each }));
+  return parts.length === 1 ? parts[0]! : together(parts);
+}
+
+/** Several recipes as one: what any of them reads, reused only where each may be. */
+function together(parts: NamedRecipe[]): NamedRecipe {
+  const sources = parts.map((part) => part.sources);
+  const exclude = parts.map((part) => part.exclude ?? []);
+  return {
+    name: parts.map((part) => part.name).join(','),
+    software: parts[0]!.software,
+    ...(sources.every((globs) => globs !== undefined) ? { sources: [...new Set(sources.flat())] } : {}),
+    exclude: exclude[0]!.filter((glob) => exclude.every((globs) => globs.includes(glob))),
+    reuse: parts.every((part) => part.reuse !== false),
+    parts,
+  };
 }
 
 function merged(name: string, config: Config | null, above: Set<string>): Recipe {
@@ -83,8 +107,13 @@ function merged(name: string, config: Config | null, above: Set<string>): Recipe
       `there are: ${known.join(', ')}; your own go into ${CONFIG_NAME}`,
     );
   }
-  if (!own?.uses) return { software: config?.software, ...recipe };
-  const base = merged(own.uses, config, new Set([...above, name]));
-  const { uses, ...changes } = own;
-  return { ...base, ...changes, with: { ...base.with, ...changes.with } };
+  const { uses, ...changes } = recipe;
+  if (!uses) return own ? { software: config?.software, ...recipe } : recipe;
+  const base = merged(uses, config, new Set([...above, name]));
+  return {
+    ...base,
+    ...changes,
+    with: { ...base.with, ...changes.with },
+    env: { ...base.env, ...changes.env },
+  };
 }

@@ -31,7 +31,7 @@ async function renderStaged(
       if (tries > 1) resetStage(stage);
       options.onPhase?.(`rendering with ${recipe.name}`);
       const keyed = keyOf({ ...run, session_dir: session.dir }, sources);
-      const seal = await render(stage, {
+      const { seal, whole } = await render(stage, {
         ...run,
         project: run.project.dir,
         sources,
@@ -56,7 +56,7 @@ async function renderStaged(
       options.onPhase?.('recording');
       try {
         const recorded = await record(session, { kind: 'new', sealed }, finished(run), commitOptions(run));
-        remember(recorded, sealed, keyed.key, sources.complete && !moved && recipe.reuse !== false);
+        remember(recorded, sealed, keyed.key, whole && sources.complete && !moved && recipe.reuse !== false);
         return resultOf(recorded, session.warnings, {
           artifacts: stage.artifacts,
           warnings: sealed.warnings,
@@ -75,14 +75,13 @@ function bundleFields(
   sources: SourceFingerprint,
   { key, since }: Keyed,
 ): Omit<BundleFields, 'status' | 'headline'> {
-  const { project, recipe, step, tools } = run;
+  const { project, recipe, step } = run;
   return {
     command: step.command,
     software: recipe.software ?? project.config?.software ?? recipe.name,
     recipe: recipe.name,
     cache_key: key,
     source_fingerprint: sources.fingerprint,
-    generator: { backend: tools.backend },
     source: {
       project_name: basename(project.dir),
       project_path: project.dir,

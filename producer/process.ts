@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { monotonicMs } from '../src/clock.js';
 import { errnoOf } from '../src/errors.js';
+import { type Limits, LOOK_EVERY_MS, overLimit } from './limits.js';
 
 export interface Outcome {
   exit_code: number | null;
@@ -14,6 +15,8 @@ export interface Outcome {
   /** Both as they came, byte for byte. */
   raw: Buffer;
   timed_out: boolean;
+  /** The limit for which it was ended, in words. */
+  over: string | null;
   /** True when the program could not be started at all; `stderr` says why. */
   missing: boolean;
   duration_ms: number;
@@ -26,6 +29,7 @@ export interface RunOptions {
   signal?: AbortSignal | undefined;
   /** Bytes kept of each stream, half from its start and half from its end. */
   keep_bytes?: number;
+  limits?: Limits;
 }
 
 /** Between asking a group to end and killing it, and between a child's end and giving up on its pipes. */
@@ -48,6 +52,7 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
       detached: true,
     });
     let timed_out = false;
+    let over: string | null = null;
     let killer: NodeJS.Timeout | undefined;
     const end = (signal: NodeJS.Signals) => killGroup(child.pid, signal);
     const stop = () => {
@@ -59,9 +64,18 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
       stop();
     }, options.timeout_ms);
     options.signal?.addEventListener('abort', stop, { once: true });
+    if (options.signal?.aborted) stop();
+    const { limits } = options;
+    const look =
+      limits &&
+      setInterval(() => {
+        if (child.pid !== undefined) over ??= overLimit(child.pid, limits);
+        if (over !== null) stop();
+      }, LOOK_EVERY_MS);
     const finish = (result: Pick<Outcome, 'exit_code' | 'signal' | 'missing'>, note = '') => {
       clearTimeout(timer);
       clearTimeout(killer);
+      clearInterval(look);
       options.signal?.removeEventListener('abort', stop);
       child.stdout?.destroy();
       child.stderr?.destroy();
@@ -71,6 +85,7 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
         stderr: err.text() + note,
         raw: Buffer.concat([out.bytes(), err.bytes(), Buffer.from(note)]),
         timed_out,
+        over,
         duration_ms: monotonicMs() - began,
       });
     };

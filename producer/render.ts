@@ -1,7 +1,7 @@
 // From a recipe and the sources' state to a sealed bundle in a stage: commands run, files collected, picture finished.
 // The lock is not held here (I5). A render that failed gives a bundle too, of status `error`, with the output as its log.
 
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   addArtifact,
@@ -11,16 +11,21 @@ import {
   type Stage,
   sealStage,
 } from '../src/bundle.js';
-import { monotonicMs } from '../src/clock.js';
 import { PreviewError } from '../src/errors.js';
+import { listSources } from '../src/files.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
 import type { Artifact } from '../src/schema.js';
-import { shellQuote } from '../src/text.js';
 import { LIMITS } from '../src/version.js';
 import { type Collected, collect } from './collect.js';
-import { type NamedRecipe, RENDERERS } from './config.js';
-import { type Outcome, runCommand } from './process.js';
-import type { Tools } from './tools.js';
+import { type NamedRecipe, partsOf, RENDERERS } from './config.js';
+import { type Failure, failureOf, logOf, missingFailure } from './failure.js';
+import { runCommand } from './process.js';
+import { type RecipeRan, recordedCommand, runRecipe } from './runrecipe.js';
+
+export { terminalFile } from './runrecipe.js';
+
+import type { PartTools, Tools } from './tools.js';
+import { unitsOf } from './units.js';
 
 export interface RenderInput {
   project: string;
@@ -39,203 +44,200 @@ export interface Finish {
   over?: (fields: BundleFields) => BundleFields;
 }
 
-/** Where `run` leaves the recorded terminal for a recipe that draws it: `{terminal}`. */
-export const terminalFile = (stage: Stage): string => join(stage.dir, 'terminal.cast');
-
 const asTheyAre = (fields: BundleFields) => fields;
-const DEFAULT_TIMEOUT_S = 60;
 
-/** Renders into the empty stage. The returned function seals, with whatever must still be added. */
-export async function render(stage: Stage, input: RenderInput): Promise<(more: Finish) => Sealed> {
-  const { recipe, tools } = input;
-  if (tools.missing) {
-    const { program, debian } = tools.missing;
-    return failed(
-      stage,
-      input,
-      `${program} is not installed`,
-      `renderer_missing: ${program} is not there${debian ? `; Debian has it in the package ${debian}` : ''}`,
-      Buffer.alloc(0),
-    );
-  }
-  const runs: { argv: string[]; outcome: Outcome }[] = [];
-  const deadline = monotonicMs() + (recipe.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000;
-  for (const command of recipe.run ?? []) {
-    const argv = expand(command, stage, input);
-    const env = rendererEnv(command, stage);
-    const outcome = await runCommand(argv, {
-      cwd: input.project,
-      env,
-      timeout_ms: Math.max(1, deadline - monotonicMs()),
-      signal: input.signal,
-    });
-    if (input.signal?.aborted) throw new PreviewError('interrupted', 'interrupted; nothing was recorded');
-    runs.push({ argv, outcome });
-    const bad = complaint(outcome, argv[0]!, recipe);
-    if (bad) return failed(stage, input, bad.headline, bad.warning, logOf(runs));
-  }
-  const stdout = runs.map(({ outcome }) => outcome.stdout).join('');
-  const stderr = runs.map(({ outcome }) => outcome.stderr).join('');
-  const produced = {
-    project: input.project,
-    sources: input.sources.files.map((file) => file.path),
-    changed: input.changed,
-    stdout,
-    stderr,
-  };
-  const found = collect(stage, recipe, produced);
-  if (found.absent.length > 0) {
-    return failed(
-      stage,
-      input,
-      `${recipe.name} left no ${found.absent[0]}`,
-      `output_missing: the commands ended well but left no ${found.absent.join(', ')}`,
-      logOf(runs),
-    );
-  }
-  found.warnings.push(...(await finishPicture(stage, input)));
-  return ({ partial = [], over = asTheyAre }) => {
+/** A bundle but for its number, and whether another capture of the same sources may use it again. */
+export interface Rendered {
+  seal: (more: Finish) => Sealed;
+  whole: boolean;
+}
+
+/** What one recipe of a capture came to. */
+interface Part {
+  recipe: NamedRecipe;
+  found: Collected | null;
+  failures: Failure[];
+  backend: string | null;
+  fenced: boolean | null;
+}
+
+/** Renders into the empty stage. What is returned seals it, with whatever must still be added. */
+export async function render(stage: Stage, input: RenderInput): Promise<Rendered> {
+  const parts: Part[] = [];
+  for (const [at, recipe] of partsOf(input.recipe).entries())
+    parts.push(await renderPart(partStage(stage, at), recipe, input.tools.parts[at]!, at > 0, input));
+  const failures = parts.flatMap((part) => part.failures);
+  if (parts.every((part) => part.found === null))
+    return { seal: sealFailed(stage, input, failures), whole: false };
+  addLog(stage, failures);
+  const found = joined(parts);
+  found.warnings.push(...failures.map(({ warning }) => warning), ...(await finishPicture(stage, input)));
+  const seal: Rendered['seal'] = ({ partial = [], over = asTheyAre }) => {
     const fields: BundleFields = {
       ...input.fields,
-      status: partial.length > 0 || isHonestlyPartial(found) ? 'partial' : 'ok',
+      status: partial.length > 0 || failures.length > 0 || isHonestlyPartial(found) ? 'partial' : 'ok',
       headline: found.headline ?? headlineOf(stage, input),
       facts: found.facts,
       warnings: [...(input.fields.warnings ?? []), ...partial, ...found.warnings],
       next_actions: found.next_actions,
       generator: {
         ...input.fields.generator,
-        command: recordedCommand(recipe),
-        backend: found.backend ?? tools.backend,
+        ...generatorOf(input.recipe, parts),
+        backend: found.backend,
       },
     };
     return sealStage(stage, over(fields));
+  };
+  return { seal, whole: failures.length === 0 };
+}
+
+/** Later recipes leave their files in folders of their own, and all add to one list of artifacts. */
+function partStage(stage: Stage, at: number): Stage {
+  if (at === 0) return stage;
+  const out = join(stage.dir, `out-${at + 1}`);
+  mkdirSync(out, { mode: 0o700 });
+  return { ...stage, out };
+}
+
+async function renderPart(
+  stage: Stage,
+  recipe: NamedRecipe,
+  tools: PartTools,
+  later: boolean,
+  input: RenderInput,
+): Promise<Part> {
+  const part = { recipe, found: null, failures: [], backend: tools.backend, fenced: null };
+  if (tools.missing) return { ...part, failures: [missingFailure(tools.missing)] };
+  const sources = await sourcesOf(recipe, input);
+  const { units, left } = unitsOf(recipe, input.project, sources, input.changed);
+  const ran = await runRecipe(stage, { ...input, recipe, sources, units });
+  if (input.signal?.aborted) throw new PreviewError('interrupted', 'interrupted; nothing was recorded');
+  const failures = failuresOf(ran, recipe);
+  if (failures.length > 0 && failures.length === ran.units.length)
+    return { ...part, failures, fenced: ran.fenced };
+  const found = collect(stage, recipe, {
+    project: input.project,
+    sources,
+    changed: input.changed,
+    said: ran.units.map(({ unit, runs }) => ({
+      unit,
+      stdout: runs.map(({ outcome }) => outcome.stdout).join(''),
+      stderr: runs.map(({ outcome }) => outcome.stderr).join(''),
+    })),
+    later,
+  });
+  if (found.absent.length > 0) {
+    const log = logOf(ran.units.flatMap(({ runs }) => runs));
+    failures.push({
+      headline: `${recipe.name} left no ${found.absent[0]}`,
+      warning: `output_missing: the commands ended well but left no ${found.absent.join(', ')}`,
+      log,
+    });
+    return { ...part, failures, fenced: ran.fenced };
+  }
+  if (left > 0)
+    found.warnings.push(`left_out: ${left} more files are not drawn; name those you want in sources`);
+  return { ...part, found, failures, fenced: ran.fenced };
+}
+
+/** Of what a capture of several recipes reads, that which this one reads. */
+async function sourcesOf(
+  recipe: NamedRecipe,
+  { project, sources, recipe: whole }: RenderInput,
+): Promise<string[]> {
+  const all = sources.files.map((file) => file.path);
+  if (!whole.parts) return all;
+  const { files } = await listSources(project, { sources: recipe.sources, exclude: recipe.exclude });
+  const own = new Set(files);
+  return all.filter((path) => own.has(path));
+}
+
+const failuresOf = ({ units }: RecipeRan, recipe: NamedRecipe): Failure[] =>
+  units.flatMap(({ unit, runs, bad }) => (bad ? [failureOf(bad, runs, unit, recipe)] : []));
+
+/** One part's findings as they are; of several the facts and warnings of later ones are named for them. */
+function joined(parts: Part[]): Omit<Collected, 'absent'> {
+  const found = { facts: {}, warnings: [], next_actions: [], headline: null, backend: null } as Omit<
+    Collected,
+    'absent'
+  >;
+  for (const [at, part] of parts.entries()) {
+    const backend = part.found?.backend ?? part.backend;
+    if (backend) found.backend = found.backend ? `${found.backend}; ${backend}` : backend;
+    if (!part.found) continue;
+    const { facts, warnings, next_actions, headline } = part.found;
+    const prefix = at === 0 ? '' : `${part.recipe.name}.`;
+    for (const [name, value] of Object.entries(facts)) found.facts[prefix + name] = value;
+    found.warnings.push(...warnings);
+    found.next_actions.push(...next_actions);
+    found.headline ??= headline;
+  }
+  return found;
+}
+
+/** The renderer's argv of each recipe, and whether it was kept off the network. */
+function generatorOf(recipe: NamedRecipe, parts: Part[]): Record<string, unknown> {
+  const commands = partsOf(recipe).map(recordedCommand);
+  const fenced = parts.map((part) => part.fenced).filter((each) => each !== null);
+  return {
+    command: commands.length === 1 ? commands[0] : commands,
+    ...(fenced.length > 0 ? { network: fenced.every(Boolean) ? 'none' : 'not kept off' } : {}),
   };
 }
 
 /** Codes of warnings that say a picture shows something other than the work itself. */
 const PARTIAL_CODES = ['svg_unreadable:', 'namespace_added:', 'added_'];
-const isHonestlyPartial = ({ warnings }: Collected) =>
+const isHonestlyPartial = ({ warnings }: { warnings: string[] }) =>
   warnings.some((warning) => PARTIAL_CODES.some((code) => warning.startsWith(code)));
 
 function headlineOf(stage: Stage, { recipe, changed, sources }: RenderInput): string {
   const shown = stage.artifacts.filter((artifact) => artifact.role !== 'thumb').length;
-  if (recipe.run) return `${recipe.name}: ${shown} ${shown === 1 ? 'file' : 'files'} rendered`;
+  if (partsOf(recipe).some((part) => part.run))
+    return `${recipe.name}: ${shown} ${shown === 1 ? 'file' : 'files'} rendered`;
   return changed.size === 0
     ? `${sources.files.length} files, none new`
     : `${changed.size} of ${sources.files.length} files new or changed`;
 }
 
-const withOf = (recipe: NamedRecipe) => (recipe.with ?? {}) as Record<string, string | number | boolean>;
-
-/** An argument's placeholders filled in. What is none of ours stays as it is. */
-function filled(arg: string, values: Record<string, string | number | boolean>): string {
-  return arg.replace(/\{(\w+)\}/g, (whole, name: string) =>
-    Object.hasOwn(values, name) ? String(values[name]) : whole,
-  );
+function addLog(stage: Stage, failures: Failure[]): void {
+  const log = Buffer.concat(failures.map((failure) => failure.log));
+  if (log.length === 0) return;
+  addArtifact(stage, {
+    content: log,
+    role: 'log',
+    name: 'renderer.log',
+    label: 'What the renderer said',
+    kind: 'text',
+    media_type: 'text/plain',
+  });
 }
 
-/** The renderer's argv as the manifest has it: one list, or several where the recipe runs several. */
-function recordedCommand(recipe: NamedRecipe): unknown {
-  const commands = (recipe.run ?? []).map((argv) => argv.map((arg) => filled(arg, withOf(recipe))));
-  return commands.length === 1 ? commands[0] : commands;
-}
-
-/**
- * A command's argv as it is run; `{sources}` alone becomes the source files. What the manifest records has only `with`
- * filled in: the folders are this machine's, and the staging folder is gone by then.
- */
-function expand(
-  command: readonly string[],
-  stage: Stage,
-  { project, recipe, sources }: RenderInput,
-): string[] {
-  const values = {
-    ...withOf(recipe),
-    out: stage.out,
-    project,
-    node: process.execPath,
-    renderers: RENDERERS,
-    terminal: terminalFile(stage),
-  };
-  return command.flatMap((arg) =>
-    arg === '{sources}' ? sources.files.map((file) => file.path) : [filled(arg, values)],
-  );
-}
-
-/** Renderers of ours need no certificates, whose parsing would double their start. */
-function rendererEnv(command: readonly string[], stage: Stage): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { ...process.env, PREVIEW_OUT: stage.out };
-  if (command[0] === '{node}') delete env['NODE_EXTRA_CA_CERTS'];
-  return env;
-}
-
-function complaint(
-  outcome: Outcome,
-  program: string,
-  recipe: NamedRecipe,
-): { headline: string; warning: string } | null {
-  const last = outcome.stderr.trim().split('\n').at(-1) ?? '';
-  const says = last ? `: ${last}` : '';
-  const name = program === process.execPath ? recipe.name : program;
-  if (outcome.missing)
-    return {
-      headline: `${name} could not be started`,
-      warning: `renderer_missing: ${name} could not be started${says}`,
-    };
-  if (outcome.timed_out)
-    return {
-      headline: `${name} took too long`,
-      warning: `renderer_timeout: ${name} was ended after ${recipe.timeout_s ?? DEFAULT_TIMEOUT_S} s${says}`,
-    };
-  if (outcome.signal)
-    return {
-      headline: `${name} was killed`,
-      warning: `renderer_failed: ${name} was ended by ${outcome.signal}${says}`,
-    };
-  if (outcome.exit_code !== 0)
-    return {
-      headline: `${name} failed`,
-      warning: `renderer_failed: ${name} ended with exit code ${outcome.exit_code}${says}`,
-    };
-  return null;
-}
-
-/** The renderer's own output, byte for byte, each command before it. */
-function logOf(runs: { argv: string[]; outcome: Outcome }[]): Buffer {
-  return Buffer.concat(
-    runs.flatMap(({ argv, outcome }) => [Buffer.from(`$ ${shellQuote(argv)}\n`), outcome.raw]),
-  );
-}
-
-function failed(
-  stage: Stage,
-  input: RenderInput,
-  headline: string,
-  warning: string,
-  log: Buffer,
-): (more: Finish) => Sealed {
+function sealFailed(stage: Stage, input: RenderInput, failures: Failure[]): Rendered['seal'] {
   resetStage(stage);
-  if (log.length > 0)
-    addArtifact(stage, {
-      content: log,
-      role: 'log',
-      name: 'renderer.log',
-      label: 'What the renderer said',
-      kind: 'text',
-      media_type: 'text/plain',
-    });
+  addLog(stage, failures);
+  const offline = partsOf(input.recipe).some((part) => part.run && !part.network);
+  const hints = stage.artifacts.length > 0 ? ['Read the log artifact for what the renderer said.'] : [];
+  if (
+    hints.length > 0 &&
+    offline &&
+    failures.some(({ log }) => SPEAKS_OF_NETWORK.test(log.toString('latin1')))
+  )
+    hints.push('Its commands had no network; a recipe that needs it says "network": true.');
   return ({ partial = [], over = asTheyAre }) => {
     const fields: BundleFields = {
       ...input.fields,
       status: 'error',
-      generator: { ...input.fields.generator, command: recordedCommand(input.recipe) },
-      headline,
-      warnings: [warning, ...partial, ...(input.fields.warnings ?? [])],
-      next_actions: log.length > 0 ? ['Read the log artifact for what the renderer said.'] : [],
+      generator: { ...input.fields.generator, ...generatorOf(input.recipe, []) },
+      headline: failures[0]!.headline,
+      warnings: [...failures.map(({ warning }) => warning), ...partial, ...(input.fields.warnings ?? [])],
+      next_actions: hints,
     };
     return sealStage(stage, over(fields));
   };
 }
+
+const SPEAKS_OF_NETWORK =
+  /network is unreachable|ENETUNREACH|could ?n.t resolve|EAI_AGAIN|name resolution|ECONNREFUSED|connection refused|cannot assign requested address|EADDRNOTAVAIL/i;
 
 /** Gives the hero its thumbnail, and its size where it is over 1280 px; in a child, for the picture is untrusted. */
 async function finishPicture(stage: Stage, { project, signal }: RenderInput): Promise<string[]> {

@@ -5,7 +5,7 @@ import type { Recipe } from '../src/config.js';
 import { readJsonObject } from '../src/json.js';
 import { CACHE_NAME } from '../src/layout.js';
 import { PACKAGE_VERSION } from '../src/version.js';
-import { RENDERERS } from './config.js';
+import { type NamedRecipe, partsOf, RENDERERS } from './config.js';
 
 /** Where version lines are remembered, in `.cache`. */
 export const VERSIONS_NAME = 'versions.json';
@@ -37,8 +37,14 @@ function identityOf(program: string): string {
   return [file, ino, size, mtimeMs, ctimeMs].join(' ');
 }
 
+/** The programs of a capture: of each recipe that it renders, and for its cache key all of them. */
 export interface Tools {
-  /** Part of the cache key. */
+  identity: string[];
+  complete: boolean;
+  parts: PartTools[];
+}
+
+export interface PartTools {
   identity: string[];
   /** The first program that is not there. */
   missing: { program: string; debian: string | null } | null;
@@ -46,8 +52,20 @@ export interface Tools {
   backend: string | null;
 }
 
+/** Looks for the programs of all that a recipe renders. */
+export async function lookUpTools(recipe: NamedRecipe, project: string, root: string): Promise<Tools> {
+  const parts: PartTools[] = [];
+  // One after another: two that ask the same program for its version ask it once.
+  for (const part of partsOf(recipe)) parts.push(await lookUpPart(part, project, root));
+  return {
+    identity: parts.flatMap((part) => part.identity),
+    complete: parts.every((part) => part.missing === null),
+    parts,
+  };
+}
+
 /** Looks for all programs of a recipe. The version is asked once for each build and then remembered in `.cache`. */
-export async function lookUpTools(recipe: Recipe, project: string, root: string): Promise<Tools> {
+async function lookUpPart(recipe: Recipe, project: string, root: string): Promise<PartTools> {
   const needs = recipe.needs ?? [];
   const named = new Set([
     ...needs.map((need) => need.program),

@@ -35,6 +35,15 @@ const factRule = z.strictObject({
   ),
 });
 
+const warningRule = z.strictObject({
+  from: described(z.string(), 'stdout, stderr, or a file in {out}.'),
+  match: described(z.string(), 'A regular expression; each of its matches (five at most) is a warning.'),
+  text: described(
+    z.optional(z.string()),
+    'The warning, `code: words`, $1 its first group; a code that begins with added_ makes the bundle partial.',
+  ),
+});
+
 const recipeSchema = z.strictObject({
   description: z.optional(z.string()),
   software: z.optional(z.string()),
@@ -47,10 +56,26 @@ const recipeSchema = z.strictObject({
   ),
   run: described(
     z.optional(z.array(z.array(z.string()).check(z.minLength(1)))),
-    'Commands, each a list of arguments, done in order in the project without a shell. {out} is where they write, {project} the project, an argument {sources} becomes the source files.',
+    'Commands, each a list of arguments, done in order in the project without a shell. {out} is where they write, {project} the project, {source} the main source file, an argument {sources} becomes all of them.',
+  ),
+  each: described(
+    z.optional(z.boolean()),
+    'true: run is done once for every source file (eight at most, those that changed first), which is {source}; {name} is a plain name for its output.',
+  ),
+  parallel: described(z.optional(z.boolean()), 'true: the commands of run do not need one another.'),
+  env: described(z.optional(z.record(z.string(), z.string())), 'Added to the environment of run.'),
+  network: described(z.optional(z.boolean()), 'true: run may use the network.'),
+  memory_mb: described(
+    z.optional(z.number().check(z.positive())),
+    'At most so much memory for run (4096 unless told).',
+  ),
+  output_mb: described(
+    z.optional(z.number().check(z.positive())),
+    'At most so much in {out} (500 unless told).',
   ),
   artifacts: z.optional(z.array(artifactRule)),
   facts: z.optional(z.array(factRule)),
+  warnings: z.optional(z.array(warningRule)),
   needs: z.optional(z.array(z.strictObject({ program: z.string(), debian: z.optional(z.string()) }))),
   version: described(
     z.optional(z.array(z.string()).check(z.minLength(1))),
@@ -65,6 +90,7 @@ const recipeSchema = z.strictObject({
 export type Recipe = z.infer<typeof recipeSchema>;
 export type ArtifactRule = z.infer<typeof artifactRule>;
 export type FactRule = z.infer<typeof factRule>;
+export type WarningRule = z.infer<typeof warningRule>;
 
 const configSchema = z.strictObject({
   $schema: z.optional(z.string()),
@@ -105,6 +131,7 @@ function checkRecipePaths(recipe: Recipe, at: string, file: string): void {
     ...(recipe.sources ?? []).map((path, n): [string, string] => [`${at}.sources.${n}`, path]),
     ...(recipe.exclude ?? []).map((path, n): [string, string] => [`${at}.exclude.${n}`, path]),
     ...(recipe.facts ?? []).map((rule, n): [string, string] => [`${at}.facts.${n}.from`, rule.from]),
+    ...(recipe.warnings ?? []).map((rule, n): [string, string] => [`${at}.warnings.${n}.from`, rule.from]),
     ...(recipe.artifacts ?? []).map((rule, n): [string, string] => [`${at}.artifacts.${n}.path`, rule.path]),
   ];
   for (const [where, path] of paths) {
@@ -113,16 +140,14 @@ function checkRecipePaths(recipe: Recipe, at: string, file: string): void {
         `${where.replace(/^\./, '')}: expected a path inside the project, got ${JSON.stringify(path)}`,
       ]);
   }
-  for (const [n, fact] of (recipe.facts ?? []).entries()) {
-    try {
-      new RegExp(fact.match);
-    } catch (error) {
-      throw invalid(file, [
-        `${at}.facts.${n}.match: expected a regular expression: ${(error as Error).message}`.replace(
-          /^\./,
-          '',
-        ),
-      ]);
+  for (const key of ['facts', 'warnings'] as const) {
+    for (const [n, { match }] of (recipe[key] ?? []).entries()) {
+      try {
+        new RegExp(match);
+      } catch (error) {
+        const where = `${at}.${key}.${n}.match`.replace(/^\./, '');
+        throw invalid(file, [`${where}: expected a regular expression: ${(error as Error).message}`]);
+      }
     }
   }
 }

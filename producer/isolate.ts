@@ -1,0 +1,24 @@
+// Commands without network: in a network namespace of their own, in which there is not even loopback.
+// Only Linux has them, and not for everybody; where there is none the command runs as it is and the manifest says so.
+import { runCommand } from './process.js';
+import { findProgram } from './tools.js';
+
+/** Ways to enter a network namespace, the first that works is taken: as root; else in a user namespace, as who we are. */
+const WAYS = [
+  ['unshare', '--net', '--'],
+  ['unshare', '--user', '--map-current-user', '--net', '--'],
+];
+
+/** What goes before a command's argv to keep it off the network; null where that cannot be had. */
+export async function networkFence(cwd: string): Promise<string[] | null> {
+  if (process.platform !== 'linux' || findProgram('unshare', cwd) === null) return null;
+  for (const way of WAYS) {
+    const { exit_code } = await runCommand([...way, 'true'], {
+      cwd: '/',
+      env: process.env,
+      timeout_ms: 5000,
+    });
+    if (exit_code === 0) return way;
+  }
+  return null;
+}

@@ -1,0 +1,60 @@
+// What the commands of a recipe are done for: once for the project, or (`each`) once for every source file.
+import { basename, dirname, extname } from 'node:path';
+import { portableName } from '../src/bundle.js';
+import type { Recipe } from '../src/config.js';
+import { LIMITS } from '../src/version.js';
+
+export interface Unit {
+  /** The file that `{source}` stands for; empty where the recipe has none. */
+  source: string;
+  /** `01-wheel`: what `{name}` stands for, by which what was made from this file is known again. */
+  name: string;
+  /** Before the names of facts, where several files have facts of one name. */
+  prefix: string;
+}
+
+export interface Units {
+  units: Unit[];
+  /** How many source files `each` leaves out. */
+  left: number;
+}
+
+/** The units of a recipe: with `each` at most eight, files that changed first; else one. */
+export function unitsOf(
+  recipe: Recipe,
+  project: string,
+  sources: readonly string[],
+  changed: ReadonlySet<string>,
+): Units {
+  const stated = recipe.with?.['source'];
+  if (!recipe.each || stated) {
+    const source = stated ? String(stated) : mainSource(project, sources);
+    return { units: [{ source, name: nameFor(1, source), prefix: '' }], left: 0 };
+  }
+  const order = [
+    ...sources.filter((path) => changed.has(path)),
+    ...sources.filter((path) => !changed.has(path)),
+  ];
+  const kept = order.slice(0, LIMITS.galleryImages);
+  return {
+    units: kept.map((source, at) => ({
+      source,
+      name: nameFor(at + 1, source),
+      prefix: kept.length === 1 ? '' : `${basename(source, extname(source))}.`,
+    })),
+    left: order.length - kept.length,
+  };
+}
+
+const nameFor = (at: number, source: string) =>
+  `${String(at).padStart(2, '0')}-${portableName(source || 'file')}`;
+
+const MAIN_NAMES = ['main', 'index', 'model', 'scene', 'assembly'];
+
+/** The source that a person would open first: the least deep, of those one that is named for it, then by name. */
+export function mainSource(project: string, sources: readonly string[]): string {
+  const names = [...MAIN_NAMES, basename(project).toLowerCase()];
+  const depth = (path: string) => (dirname(path) === '.' ? 0 : dirname(path).split('/').length);
+  const rank = (path: string) => (names.includes(basename(path, extname(path)).toLowerCase()) ? 0 : 1);
+  return [...sources].sort((a, b) => depth(a) - depth(b) || rank(a) - rank(b) || (a < b ? -1 : 1))[0] ?? '';
+}
