@@ -1,7 +1,7 @@
 // From a recipe and the sources' state to a sealed bundle in a stage: commands run, files collected, picture finished.
 // The lock is not held here (I5). A render that failed gives a bundle too, of status `error`, with the output as its log.
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   addArtifact,
@@ -14,12 +14,10 @@ import {
 import { PreviewError } from '../src/errors.js';
 import { listSources } from '../src/files.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
-import type { Artifact } from '../src/schema.js';
-import { LIMITS } from '../src/version.js';
 import { type Collected, collect } from './collect.js';
-import { type NamedRecipe, partsOf, RENDERERS } from './config.js';
+import { type NamedRecipe, partsOf } from './config.js';
 import { type Failure, failureOf, logOf, missingFailure } from './failure.js';
-import { runCommand } from './process.js';
+import { finishPicture } from './finish.js';
 import { type RecipeRan, recordedCommand, runRecipe } from './runrecipe.js';
 
 export { terminalFile } from './runrecipe.js';
@@ -29,6 +27,7 @@ import { unitsOf } from './units.js';
 
 export interface RenderInput {
   project: string;
+  session: { dir: string };
   recipe: NamedRecipe;
   tools: Tools;
   sources: SourceFingerprint;
@@ -71,7 +70,8 @@ export async function render(stage: Stage, input: RenderInput): Promise<Rendered
     return { seal: sealFailed(stage, input, failures), whole: false };
   addLog(stage, failures);
   const found = joined(parts);
-  found.warnings.push(...failures.map(({ warning }) => warning), ...(await finishPicture(stage, input)));
+  const picture = await finishPicture(stage, input);
+  found.warnings.push(...failures.map(({ warning }) => warning), ...picture.warnings);
   const seal: Rendered['seal'] = ({ partial = [], over = asTheyAre }) => {
     const fields: BundleFields = {
       ...input.fields,
@@ -80,6 +80,7 @@ export async function render(stage: Stage, input: RenderInput): Promise<Rendered
       facts: found.facts,
       warnings: [...(input.fields.warnings ?? []), ...partial, ...found.warnings],
       next_actions: found.next_actions,
+      metrics: { ...input.fields.metrics, ...picture.metrics },
       generator: {
         ...input.fields.generator,
         ...generatorOf(input.recipe, parts),
@@ -238,66 +239,3 @@ function sealFailed(stage: Stage, input: RenderInput, failures: Failure[]): Rend
 
 const SPEAKS_OF_NETWORK =
   /network is unreachable|ENETUNREACH|could ?n.t resolve|EAI_AGAIN|name resolution|ECONNREFUSED|connection refused|cannot assign requested address|EADDRNOTAVAIL/i;
-
-/** Gives the hero its thumbnail, and its size where it is over 1280 px; in a child, for the picture is untrusted. */
-async function finishPicture(stage: Stage, { project, signal }: RenderInput): Promise<string[]> {
-  const hero = stage.artifacts.find((artifact) => artifact.role === 'hero');
-  if (hero?.kind !== 'image') return [];
-  const large = Math.max(hero.width ?? 0, hero.height ?? 0) > LIMITS.heroPixels;
-  if (stage.artifacts.some((artifact) => artifact.role === 'thumb') && !large) return [];
-  const argv = [
-    process.execPath,
-    join(RENDERERS, 'finish.cjs'),
-    '--in',
-    join(stage.bundle, hero.path),
-    '--out',
-    stage.out,
-  ];
-  const env = { ...process.env };
-  delete env['NODE_EXTRA_CA_CERTS'];
-  const { stdout, exit_code, stderr } = await runCommand(argv, {
-    cwd: project,
-    env,
-    timeout_ms: 30_000,
-    signal,
-  });
-  const warnings: string[] = [];
-  if (exit_code !== 0)
-    return [`thumb_missing: no thumbnail could be made: ${stderr.trim().split('\n').at(-1) ?? ''}`];
-  const thumb = join(stage.out, 'thumb.png');
-  const scaled = join(stage.out, 'scaled.png');
-  if (existsSync(thumb) && !stage.artifacts.some((artifact) => artifact.role === 'thumb')) {
-    addArtifact(stage, { file: thumb, move: true, role: 'thumb', name: 'thumb.png', label: 'Thumbnail' });
-  } else if (!existsSync(thumb)) warnings.push(`thumb_missing: ${reasonIn(stdout)}`);
-  if (large && existsSync(scaled)) replaceHero(stage, hero, scaled);
-  else if (large)
-    warnings.push(
-      `hero_large: the picture is ${hero.width} × ${hero.height} px, over the ${LIMITS.heroPixels} that stay cheap to look at`,
-    );
-  return warnings;
-}
-
-const reasonIn = (stdout: string): string =>
-  /"reason":"([^"]*)"/.exec(stdout)?.[1] ?? 'no thumbnail could be made';
-
-/** The picture as it came stays, as a render-output; what is shown is its smaller copy. */
-function replaceHero(stage: Stage, hero: Artifact, scaled: string): void {
-  const index = stage.artifacts.indexOf(hero);
-  stage.artifacts.splice(index, 1);
-  const original = addArtifact(stage, {
-    file: join(stage.bundle, hero.path),
-    move: true,
-    role: 'render-output',
-    name: hero.label ?? 'render',
-    label: `${hero.label} (full size)`,
-  });
-  stage.artifacts.splice(stage.artifacts.indexOf(original), 1);
-  addArtifact(stage, {
-    file: scaled,
-    move: true,
-    role: 'hero',
-    name: 'render.png',
-    label: hero.label ?? 'render',
-  });
-  stage.artifacts.push(original);
-}

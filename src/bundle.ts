@@ -237,7 +237,7 @@ export function sealStage(stage: Stage, given: BundleFields): Sealed {
     artifacts: stage.artifacts,
     ...(warnings.length ? { warnings } : {}),
     ...(fields.context ? { context: fields.context } : {}),
-    ...(fields.metrics ? { metrics: fields.metrics } : {}),
+    ...(fields.metrics && Object.keys(fields.metrics).length ? { metrics: fields.metrics } : {}),
     ...(fields.labels ? { labels: fields.labels } : {}),
     ...(fields.source_bundles ? { source_bundles: fields.source_bundles } : {}),
   };

@@ -5,7 +5,7 @@ import { FONT_FOLDER, systemFonts } from './arguments.js';
 import { draw, heroLongest, measure } from './draw.js';
 import { IMAGE_PIXELS } from './embedded.js';
 import { openFonts } from './fonts.js';
-import { coverageOf, type Picture } from './picture.js';
+import { coverageOf, type Ground, type Picture } from './picture.js';
 import { prepareSvg } from './prepare.js';
 import { readCapped, svgText } from './source.js';
 import { unreadable } from './xml.js';
@@ -27,8 +27,8 @@ const TURNS: Record<number, (w: number, h: number) => string> = {
   8: (w) => `0 -1 1 0 0 ${w}`,
 };
 
-/** A picture upright, with the size it has by its own word; `picture` may be smaller than that. */
-export type Loaded = { width: number; height: number; picture: Picture };
+/** A picture upright, with the size it has by its own word and the ground it is seen on; `picture` may be smaller than that. */
+export type Loaded = { width: number; height: number; picture: Picture; ground: Ground };
 
 /** Throws an `Unreadable`, with `width` and `height` where those are known. `size` is what is wanted of it. */
 export async function loadPicture(path: string, size: number): Promise<Loaded> {
@@ -56,15 +56,30 @@ export async function loadPicture(path: string, size: number): Promise<Loaded> {
   const drawing = { name: path, text, fontFiles: [], width, height };
   const picture = await draw(drawing, Math.min(SPARE * size, Math.max(width, height)));
   // resvg leaves out, silently, a picture that it cannot decode.
-  if (coverageOf(picture).empty) throw refuse('it is damaged, or wholly transparent');
-  return { width, height, picture };
+  const { empty, ground } = coverageOf(picture);
+  if (empty && !(media === MEDIA['png'] && (await isPng(bytes))))
+    throw refuse(media === MEDIA['png'] ? 'it is damaged' : 'it is damaged, or wholly transparent');
+  return { width, height, picture, ground };
+}
+
+/** Whether it can be decoded at all: a wholly transparent picture is one too. */
+async function isPng(bytes: Buffer): Promise<boolean> {
+  const { PNG } = await import('pngjs');
+  try {
+    PNG.sync.read(bytes);
+    return true;
+  } catch {
+    // Whatever pngjs complains of: the picture is damaged.
+    return false;
+  }
 }
 
 async function loadSvg(path: string, bytes: Buffer, size: number): Promise<Loaded> {
   const prepared = prepareSvg(svgText(bytes), openFonts(FONT_FOLDER, { system: systemFonts() }));
   const drawing = measure({ name: path, ...prepared });
   const picture = await draw(drawing, heroLongest(drawing, size));
-  return { width: Math.round(drawing.width), height: Math.round(drawing.height), picture };
+  const { ground } = coverageOf(picture);
+  return { width: Math.round(drawing.width), height: Math.round(drawing.height), picture, ground };
 }
 
 /** By content: a gzip or the first tag of XML. image-size would want a size in the SVG itself. */

@@ -1,28 +1,39 @@
-// Finishes a picture that some program made, a program of its own: a thumbnail, and a smaller copy
-// where it is too large.
-//   finish.cjs --in HERO --out DIR [--size 1280] [--thumb 320]
+// Finishes a picture that some program made, a program of its own: looks at it, makes a thumbnail, and a smaller copy
+// where it is too large. It is decoded once.
+//   finish.cjs --in HERO --out DIR [--size 1280] [--thumb 320] [--no-thumb]
 // Prints one line of JSON; exit 0 even where the picture cannot be read (`thumb` is false and `reason`
 // says why), 2 for wrong usage. The picture is untrusted.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pixels } from '../render/arguments.js';
+import { type Glance, glanceAt } from '../render/glance.js';
 import { loadPicture } from '../render/load.js';
-import { coverageOf, onGround, shrink } from '../render/picture.js';
+import { onGround, shrink } from '../render/picture.js';
 import { encodePng } from '../render/png.js';
 import { isUnreadable } from '../render/xml.js';
 
-/** What is printed. `width` and `height` are the picture's own, 0 where they are not known. */
-type Finished = { width: number; height: number; scaled: boolean; thumb: boolean; reason?: string };
+/** What is printed. `width` and `height` are the picture's own, 0 where they are not known; `glance` is of what is shown. */
+type Finished = {
+  width: number;
+  height: number;
+  scaled: boolean;
+  thumb: boolean;
+  glance?: Glance;
+  reason?: string;
+};
+type Options = { in: string; out: string; size: number; thumb: number | null };
 
 async function main(): Promise<number> {
-  let options: { in: string; out: string; size: number; thumb: number };
+  let options: Options;
   try {
     const text = { type: 'string' } as const;
-    const { values } = parseArgs({ options: { in: text, out: text, size: text, thumb: text } });
+    const { values } = parseArgs({
+      options: { in: text, out: text, size: text, thumb: text, 'no-thumb': { type: 'boolean' } },
+    });
     if (!values.in || !values.out) throw new Error('expected --in PICTURE and --out DIR');
     const [size, thumb] = [pixels('size', values.size, 1280), pixels('thumb', values.thumb, 320)];
-    options = { in: values.in, out: values.out, size, thumb };
+    options = { in: values.in, out: values.out, size, thumb: values['no-thumb'] ? null : thumb };
   } catch (error) {
     process.stderr.write(`finish: ${error instanceof Error ? error.message : JSON.stringify(error)}\n`);
     return 2;
@@ -31,15 +42,18 @@ async function main(): Promise<number> {
   return 0;
 }
 
-async function finish(options: { in: string; out: string; size: number; thumb: number }): Promise<Finished> {
+async function finish(options: Options): Promise<Finished> {
   try {
-    const { width, height, picture } = await loadPicture(options.in, options.size);
+    const { width, height, picture, ground } = await loadPicture(options.in, options.size);
     mkdirSync(options.out, { recursive: true });
-    const small = shrink(picture, options.thumb);
-    writeFileSync(join(options.out, 'thumb.png'), encodePng(onGround(small, coverageOf(picture).ground)));
     const scaled = Math.max(width, height) > options.size;
-    if (scaled) writeFileSync(join(options.out, 'scaled.png'), encodePng(shrink(picture, options.size)));
-    return { width, height, scaled, thumb: true };
+    const shown = shrink(picture, options.size);
+    if (scaled) writeFileSync(join(options.out, 'scaled.png'), encodePng(shown));
+    if (options.thumb !== null) {
+      const small = shrink(picture, options.thumb);
+      writeFileSync(join(options.out, 'thumb.png'), encodePng(onGround(small, ground)));
+    }
+    return { width, height, scaled, thumb: options.thumb !== null, glance: glanceAt(shown, ground) };
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     const { width = 0, height = 0 } = error as { width?: number; height?: number };

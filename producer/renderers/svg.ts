@@ -4,11 +4,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { sha256 } from '../../src/hash.js';
 import { neutralise } from '../../src/text.js';
 import { FONT_FOLDER, groundFrom, pixels, systemFonts } from '../render/arguments.js';
 import { BACKEND, draw, heroLongest } from '../render/draw.js';
 import { type Entry, openEntry, type Readable } from '../render/entry.js';
 import { openFonts } from '../render/fonts.js';
+import { GLANCE_NAME, glanceAt } from '../render/glance.js';
 import { coverageOf, type Ground, onGround, type Picture, shrink } from '../render/picture.js';
 import { encodePng } from '../render/png.js';
 import type { Remark } from '../render/remarks.js';
@@ -56,7 +58,7 @@ async function main(): Promise<number> {
     told = await drawOne(readable[0]!, options, tell);
   } else {
     const sheet = await contactSheet(entries, options.size, fonts, options.ground);
-    write(options.out, 'render.png', sheet);
+    writeHero(options.out, sheet);
     write(options.out, 'thumb.png', shrink(sheet, options.thumb));
     told = { ...summaryOf(entries, readable), labels: await drawViews(entries, options, tell) };
   }
@@ -97,7 +99,7 @@ async function drawWhole({ path, drawing }: Readable, limit: number, options: Op
 
 async function drawOne(readable: Readable, options: Options, tell: Tell): Promise<Told> {
   const { bare, ground, background } = await drawWhole(readable, options.size, options, tell);
-  write(options.out, 'render.png', onGround(bare, ground));
+  writeHero(options.out, onGround(bare, ground));
   write(options.out, 'thumb.png', onGround(shrink(bare, options.thumb), ground));
   const { path, drawing, elements, textElements } = readable;
   const [width, height] = [rounded(drawing.width), rounded(drawing.height)];
@@ -148,6 +150,13 @@ function summaryOf(
       text_elements: textElements,
     },
   };
+}
+
+/** The hero with a glance at it, which would otherwise take another child that decodes it again. */
+function writeHero(out: string, picture: Picture): void {
+  const bytes = encodePng(picture);
+  writeFileSync(join(out, 'render.png'), bytes);
+  writeFileSync(join(out, GLANCE_NAME), JSON.stringify({ sha256: sha256(bytes), glance: glanceAt(picture) }));
 }
 
 const write = (out: string, name: string, picture: Picture): void =>

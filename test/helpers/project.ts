@@ -48,7 +48,7 @@ function removeAll(): void {
 export const svg = (fill = 'teal', width = 32, height = 24): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="20" height="10" fill="${fill}"/></svg>\n`;
 
-/** A grey PNG. */
+/** A grey PNG with a square of another grey in its middle: no picture that a warning would call blank. */
 export function png(width = 32, height = 24, grey = 0x80): Buffer {
   const chunk = (type: string, body: Buffer): Buffer => {
     const data = Buffer.concat([Buffer.from(type, 'latin1'), body]);
@@ -62,8 +62,15 @@ export function png(width = 32, height = 24, grey = 0x80): Buffer {
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 0, 0, 0, 0], 8);
-  const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(width, grey)]);
-  const rows = Buffer.concat(Array.from({ length: height }, () => row));
+  const row = Buffer.alloc(width + 1, grey);
+  row[0] = 0;
+  const marked = Buffer.from(row).fill(
+    (grey + 64) % 256,
+    1 + Math.floor(width / 3),
+    1 + Math.ceil((width * 2) / 3),
+  );
+  const isMiddle = (y: number) => y >= Math.floor(height / 3) && y < Math.ceil((height * 2) / 3);
+  const rows = Buffer.concat(Array.from({ length: height }, (_, y) => (isMiddle(y) ? marked : row)));
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   return Buffer.concat([
     signature,

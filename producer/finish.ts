@@ -1,0 +1,128 @@
+// The hero's last touches: a child looks at it, makes its thumbnail and, where it is too large, a smaller copy.
+// The picture is untrusted, so it is never decoded in this process.
+import { existsSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { addArtifact, type Stage } from '../src/bundle.js';
+import { isObject, type JsonObject, readJsonObject } from '../src/json.js';
+import type { Artifact } from '../src/schema.js';
+import { neutralise } from '../src/text.js';
+import { LIMITS } from '../src/version.js';
+import { RENDERERS } from './config.js';
+import { runCommand } from './process.js';
+import { GLANCE_NAME, type Glance } from './render/glance.js';
+import { glanceOf, metricsOf, remarksOn } from './seen.js';
+
+export interface FinishInput {
+  project: string;
+  session: { dir: string };
+  recipe: { name: string };
+  sources: { fingerprint: string };
+  signal?: AbortSignal | undefined;
+}
+
+export interface Finished {
+  warnings: string[];
+  metrics: Record<string, unknown>;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** Finishes the stage's hero, where it is an image; what it says of the picture becomes warnings and metrics. */
+export async function finishPicture(stage: Stage, input: FinishInput): Promise<Finished> {
+  const hero = stage.artifacts.find((artifact) => artifact.role === 'hero');
+  if (hero?.kind !== 'image') return { warnings: [], metrics: {} };
+  const large = Math.max(hero.width ?? 0, hero.height ?? 0) > LIMITS.heroPixels;
+  const thumbed = stage.artifacts.some((artifact) => artifact.role === 'thumb');
+  const told = large || !thumbed ? null : ownGlance(stage, hero);
+  if (told) return seen(told, [], input);
+  const { report, failure } = await runFinish(stage, hero, thumbed, input);
+  const reason =
+    failure ?? (typeof report['reason'] === 'string' ? report['reason'] : 'its renderer said nothing');
+  const warnings: string[] = [];
+  const thumb = join(stage.out, 'thumb.png');
+  const scaled = join(stage.out, 'scaled.png');
+  if (!thumbed && existsSync(thumb))
+    addArtifact(stage, { file: thumb, move: true, role: 'thumb', name: 'thumb.png', label: 'Thumbnail' });
+  else if (!thumbed) warnings.push(`thumb_missing: no thumbnail could be made: ${neutralise(reason)}`);
+  if (large && existsSync(scaled)) replaceHero(stage, hero, scaled);
+  else if (large)
+    warnings.push(
+      `hero_large: the picture is ${hero.width} × ${hero.height} px, over the ${LIMITS.heroPixels} that stay cheap to look at`,
+    );
+  const glance = glanceOf(report['glance']);
+  if (glance) return seen(glance, warnings, input);
+  // Said once: a missing thumbnail has the same reason.
+  if (thumbed) warnings.push(`picture_unread: the picture could not be looked at: ${neutralise(reason)}`);
+  return { warnings, metrics: {} };
+}
+
+const seen = (glance: Glance, warnings: string[], input: FinishInput): Finished => ({
+  warnings: [...warnings, ...remarksOn(glance, input)],
+  metrics: metricsOf(glance),
+});
+
+/** What a renderer of ours has told of this very hero while it had its pixels at hand: a child less. */
+function ownGlance(stage: Stage, hero: Artifact): Glance | null {
+  const path = join(stage.out, GLANCE_NAME);
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat?.isFile() || stat.size > LIMITS.logBytes) return null;
+  const told = readJsonObject(path, GLANCE_NAME).value;
+  return told && told['sha256'] === hero.sha256 ? glanceOf(told['glance']) : null;
+}
+
+async function runFinish(
+  stage: Stage,
+  hero: Artifact,
+  thumbed: boolean,
+  { project, signal }: FinishInput,
+): Promise<{ report: JsonObject; failure: string | null }> {
+  const argv = [
+    process.execPath,
+    join(RENDERERS, 'finish.cjs'),
+    '--in',
+    join(stage.bundle, hero.path),
+    '--out',
+    stage.out,
+    ...(thumbed ? ['--no-thumb'] : []),
+  ];
+  const env = { ...process.env };
+  delete env['NODE_EXTRA_CA_CERTS'];
+  const run = await runCommand(argv, { cwd: project, env, timeout_ms: TIMEOUT_MS, signal });
+  const failure =
+    run.exit_code === 0
+      ? null
+      : run.stderr.trim().split('\n').at(-1) || 'it took too long or too much memory';
+  return { report: failure === null ? parsed(run.stdout) : {}, failure };
+}
+
+function parsed(stdout: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(stdout);
+    return isObject(value) ? value : {};
+  } catch {
+    // SyntaxError: cut off, for instance by a full disk.
+    return {};
+  }
+}
+
+/** The picture as it came stays, as a render-output; what is shown is its smaller copy. */
+function replaceHero(stage: Stage, hero: Artifact, scaled: string): void {
+  const index = stage.artifacts.indexOf(hero);
+  stage.artifacts.splice(index, 1);
+  const original = addArtifact(stage, {
+    file: join(stage.bundle, hero.path),
+    move: true,
+    role: 'render-output',
+    name: hero.label ?? 'render',
+    label: `${hero.label} (full size)`,
+  });
+  stage.artifacts.splice(stage.artifacts.indexOf(original), 1);
+  addArtifact(stage, {
+    file: scaled,
+    move: true,
+    role: 'hero',
+    name: 'render.png',
+    label: hero.label ?? 'render',
+  });
+  stage.artifacts.push(original);
+}

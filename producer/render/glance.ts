@@ -1,0 +1,190 @@
+// What can be told of a picture without knowing what it shows: hashes of its tiles, how bright it is, how much of it
+// is one colour, and whether what is drawn is cut at an edge. The thresholds are explained in guides/compare.md.
+import { createHash } from 'node:crypto';
+import { TILE, TILE_HEX, type Tiled, type Tiles } from '../../src/compare/tiles.js';
+import { coverageOf, type Ground, onGround, type Picture, WHITE } from './picture.js';
+
+/** A renderer of ours leaves this beside its picture: `sha256` of the hero, and the `glance` at it. */
+export const GLANCE_NAME = 'glance.json';
+
+export type Edge = 'top' | 'right' | 'bottom' | 'left';
+
+/** A picture's own account, as a manifest keeps it in `metrics`. */
+export interface Glance extends Tiled {
+  /** Mean luma (Rec. 709) as shown, 0 black to 1 white. */
+  mean: number;
+  /** The most common colour, and the share of the picture that has it or nearly so. */
+  common: { colour: string; share: number };
+  /** Edges at which something drawn on a plain background is cut. */
+  edges: Edge[];
+}
+
+/** What the checker behind light pictures amounts to: one grey, so that it does not count as drawn. */
+const GREY: Ground = [0xa6, 0xac, 0xb2];
+/** Per channel; two colours within it look alike, and JPEG's noise stays within it. */
+const ALIKE = 12;
+/** So many pixels tell the colour of a bin. */
+const ENOUGH = 4096;
+/** Per channel; less than this away from the background is a shadow or noise, not something drawn. */
+const DRAWN = 24;
+/** The share of the border that must be background before anything on it counts as cut. */
+const PLAIN_BORDER = 0.5;
+/** So many pixels next to each other on an edge, and something is cut there. */
+const CUT_RUN = 2;
+
+/** Looks at a picture of at least one pixel. `ground` is what a transparent one is shown on, where that is known. */
+export function glanceAt(picture: Picture, ground?: Ground): Glance {
+  const laid = isSolid(picture)
+    ? picture
+    : onGround(picture, (ground ?? coverageOf(picture).ground) === 'checker' ? GREY : WHITE);
+  const { mean, bins } = survey(laid);
+  const { colour, share } = commonest(laid, bins);
+  return {
+    width: picture.width,
+    height: picture.height,
+    mean: round(mean),
+    common: { colour: hex(colour), share: round(share) },
+    edges: cutEdges(laid),
+    tiles: tilesOf(picture),
+  };
+}
+
+function isSolid({ pixels }: Picture): boolean {
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 255) return false;
+  return true;
+}
+
+/** Row by row, each tile's RGBA hashed as it lies there. */
+function tilesOf({ width, height, pixels }: Picture): Tiles {
+  const columns = Math.ceil(width / TILE);
+  const rows = Math.ceil(height / TILE);
+  const scratch = new Uint8Array(TILE * TILE * 4);
+  let hashes = '';
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const line = Math.min(TILE, width - column * TILE) * 4;
+      const lines = Math.min(TILE, height - row * TILE);
+      for (let y = 0; y < lines; y++) {
+        const from = ((row * TILE + y) * width + column * TILE) * 4;
+        scratch.set(pixels.subarray(from, from + line), y * line);
+      }
+      const digest = createHash('sha256').update(scratch.subarray(0, line * lines));
+      hashes += digest.digest('hex').slice(0, TILE_HEX);
+    }
+  }
+  return { size: TILE, columns, rows, hashes };
+}
+
+const binOf = (red: number, green: number, blue: number): number =>
+  ((red >> 3) << 10) | ((green >> 3) << 5) | (blue >> 3);
+
+/** Mean luma, and how many pixels lie in each bin of 8 × 8 × 8 colours. Equal neighbours are counted as one run. */
+function survey({ pixels }: Picture): { mean: number; bins: Uint32Array } {
+  const bins = new Uint32Array(1 << 15);
+  let luma = 0;
+  let [red, green, blue, run] = [pixels[0]!, pixels[1]!, pixels[2]!, 0];
+  const flush = () => {
+    luma += (2126 * red + 7152 * green + 722 * blue) * run;
+    bins[binOf(red, green, blue)]! += run;
+  };
+  for (let at = 0; at < pixels.length; at += 4) {
+    if (pixels[at] !== red || pixels[at + 1] !== green || pixels[at + 2] !== blue) {
+      flush();
+      red = pixels[at]!;
+      green = pixels[at + 1]!;
+      blue = pixels[at + 2]!;
+      run = 0;
+    }
+    run++;
+  }
+  flush();
+  return { mean: luma / 10_000 / 255 / (pixels.length / 4), bins };
+}
+
+type Colour = readonly [red: number, green: number, blue: number];
+
+/** The mean of the first pixels of the fullest bin, and the share of all pixels whose bins lie close to it. */
+function commonest({ pixels }: Picture, bins: Uint32Array): { colour: Colour; share: number } {
+  let bin = 0;
+  for (let each = 1; each < bins.length; each++) if (bins[each]! > bins[bin]!) bin = each;
+  let [found, reds, greens, blues] = [0, 0, 0, 0];
+  for (let at = 0; at < pixels.length && found < ENOUGH; at += 4) {
+    const [red, green, blue] = [pixels[at]!, pixels[at + 1]!, pixels[at + 2]!];
+    if (binOf(red, green, blue) !== bin) continue;
+    found++;
+    reds += red;
+    greens += green;
+    blues += blue;
+  }
+  const colour: Colour = [Math.round(reds / found), Math.round(greens / found), Math.round(blues / found)];
+  const near = (part: number, index: number) => Math.abs((part << 3) + 3.5 - colour[index]!) <= ALIKE;
+  let total = 0;
+  for (let each = 0; each < bins.length; each++)
+    if (bins[each]! > 0 && near(each >> 10, 0) && near((each >> 5) & 31, 1) && near(each & 31, 2))
+      total += bins[each]!;
+  return { colour, share: total / (pixels.length / 4) };
+}
+
+const within = ({ pixels }: Picture, at: number, [red, green, blue]: Colour, far: number): boolean =>
+  Math.abs(pixels[at]! - red) <= far &&
+  Math.abs(pixels[at + 1]! - green) <= far &&
+  Math.abs(pixels[at + 2]! - blue) <= far;
+
+/**
+ * Edges that something drawn runs into. There must be a plain background: a colour that three corners agree on and
+ * that half of the border has. A band from edge to edge is a design and not a cut, so where both ends of a row (or
+ * column) are drawn, neither counts.
+ */
+function cutEdges(picture: Picture): Edge[] {
+  const { width, height } = picture;
+  const at = (x: number, y: number) => (y * width + x) * 4;
+  const background = agreed(
+    picture,
+    [
+      [0, 0],
+      [width - 1, 0],
+      [0, height - 1],
+      [width - 1, height - 1],
+    ].map(([x, y]) => at(x!, y!)),
+  );
+  if (background === null) return [];
+  const drawn = (x: number, y: number) => !within(picture, at(x, y), background, DRAWN);
+  const line = (length: number, test: (index: number) => boolean) =>
+    Array.from({ length }, (_, index) => test(index));
+  const sides = {
+    top: line(width, (x) => drawn(x, 0)),
+    right: line(height, (y) => drawn(width - 1, y)),
+    bottom: line(width, (x) => drawn(x, height - 1)),
+    left: line(height, (y) => drawn(0, y)),
+  };
+  const border = Object.values(sides).flat();
+  if (border.filter(Boolean).length > border.length * (1 - PLAIN_BORDER)) return [];
+  const opposite = { top: 'bottom', right: 'left', bottom: 'top', left: 'right' } as const;
+  return (Object.keys(sides) as Edge[]).filter((edge) => {
+    const other = sides[opposite[edge]];
+    return longestRun(sides[edge].map((touches, index) => touches && !other[index])) >= CUT_RUN;
+  });
+}
+
+/** The colour that at least three of the four corners have, or null. */
+function agreed(picture: Picture, corners: number[]): Colour | null {
+  for (const corner of corners) {
+    const { pixels } = picture;
+    const colour: Colour = [pixels[corner]!, pixels[corner + 1]!, pixels[corner + 2]!];
+    if (corners.filter((other) => within(picture, other, colour, ALIKE)).length >= 3) return colour;
+  }
+  return null;
+}
+
+function longestRun(line: readonly boolean[]): number {
+  let [longest, run] = [0, 0];
+  for (const touches of line) {
+    run = touches ? run + 1 : 0;
+    if (run > longest) longest = run;
+  }
+  return longest;
+}
+
+const round = (value: number): number => Math.round(value * 1e6) / 1e6;
+const hex = (colour: Colour): string =>
+  `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
