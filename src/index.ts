@@ -1,5 +1,6 @@
 // The library: read a session, or publish into one, without the command line.
 export { type ArtifactInput, addArtifact, type BundleFields } from './bundle.js';
+export { changedTiles, sameTiles, type Tiled, type Tiles } from './compare/tiles.js';
 export { type Config, checkConfig, configJsonSchema, type Recipe } from './config.js';
 export { ERROR_CODES, type ErrorCode, EXIT, PreviewError } from './errors.js';
 export { findRoot, findSession } from './layout.js';
