@@ -1,34 +1,15 @@
 // Which renderer this is: where a program lies, what tells one build of it from another, and its version in words.
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Recipe } from '../src/config.js';
 import { readJsonObject } from '../src/json.js';
 import { CACHE_NAME } from '../src/layout.js';
 import { PACKAGE_VERSION } from '../src/version.js';
 import { type NamedRecipe, partsOf, RENDERERS } from './config.js';
+import { findProgram } from './program.js';
 
 /** Where version lines are remembered, in `.cache`. */
 export const VERSIONS_NAME = 'versions.json';
-
-/** The file a program's name stands for, as execvp would find it; null where there is none. */
-export function findProgram(
-  name: string,
-  cwd: string,
-  path: string = process.env['PATH'] ?? '',
-): string | null {
-  const candidates = name.includes('/')
-    ? [isAbsolute(name) ? name : resolve(cwd, name)]
-    : path.split(delimiter).map((dir) => join(dir || cwd, name));
-  for (const candidate of candidates) {
-    try {
-      accessSync(candidate, constants.X_OK);
-      if (statSync(candidate).isFile()) return candidate;
-    } catch {
-      // Not this one: the next folder of PATH.
-    }
-  }
-  return null;
-}
 
 /** What distinguishes the program's builds without starting it: its real path and all that changes with its content. */
 function identityOf(program: string): string {

@@ -5,7 +5,8 @@ import { command, runCommand } from '../../src/command.js';
 import { workingDirectory } from '../../src/layout.js';
 import { DEFAULT_RULES } from '../collect.js';
 import { builtinNames, findRecipe, loadProject, type NamedRecipe } from '../config.js';
-import { findProgram, located } from '../tools.js';
+import { findProgram } from '../program.js';
+import { located } from '../tools.js';
 
 interface Row {
   name: string;

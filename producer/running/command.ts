@@ -1,0 +1,295 @@
+// Runs the command: starts it, passes on what it prints while a keeper takes it down, forwards signals, ends it in time,
+// and tells how it ended. It records nothing. The command sees what it would see without us (guides/run.md has what not).
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, fstatSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { isatty } from 'node:tty';
+import { tell } from '../../src/cli.js';
+import { monotonicMs, sleep } from '../../src/clock.js';
+import { errnoOf } from '../../src/errors.js';
+import { neutralise } from '../../src/text.js';
+import { findProgram } from '../program.js';
+import { type Kept, keeper, type Stream } from './keeper.js';
+import { type Passing, passOn } from './pass.js';
+import { makePipes, type Pipe } from './pipes.js';
+import { codeOfSignal, forwardSignals } from './signals.js';
+import type { Size, Terminal } from './terminal.js';
+
+export interface Order {
+  argv: readonly string[];
+  /** Where it runs; our own working directory unless told. */
+  cwd: string | undefined;
+  env: NodeJS.ProcessEnv;
+  timeout_ms: number | undefined;
+  /** All it prints goes to stderr, for stdout is for one JSON document. */
+  aside: boolean;
+}
+
+/** How a command ended, and what it printed. */
+export interface Outcome {
+  /** What `preview run` ends with. */
+  code: number;
+  exit_code: number | null;
+  signal: NodeJS.Signals | null;
+  timed_out: boolean;
+  /** Why it could not be started, or null. */
+  not_started: string | null;
+  started_at: string;
+  finished_at: string;
+  duration_ms: number;
+  pty: boolean;
+  /** The terminal's size at the start, and each later one. */
+  size: Size;
+  sizes: (Size & { at_ms: number })[];
+  output: Kept;
+  /** True when something that it started still holds its output. */
+  left_behind: boolean;
+  /** Why what it printed could not be handed on, or null. */
+  not_shown: string | null;
+}
+
+/** Between SIGTERM and SIGKILL, once the time is up. */
+const KILL_GRACE_MS = 1000;
+/** How long what still holds the output of a command that has ended is waited for. */
+const HELD_GRACE_MS = 500;
+/** What a pipe holds at most: so much of the command's own output may still be in it when it ends. */
+const PIPE_BYTES = 64 * 1024;
+
+/** Runs a command to its end. Does not throw for anything that the command is or does. */
+export async function runToEnd(order: Order): Promise<Outcome> {
+  const signals = forwardSignals({ windows: !wantsTerminal(order) });
+  const began = monotonicMs();
+  const taken = keeper();
+  const sizes: Outcome['sizes'] = [];
+  const onBytes = (stream: Stream) => (chunk: Buffer) => taken.take(stream, chunk, monotonicMs() - began);
+  const onSize = (size: Size) => sizes.push({ ...size, at_ms: monotonicMs() - began });
+  const wiring = wantsTerminal(order) ? await terminalWiring(order, onSize) : await pipeWiring(order);
+  const started_at = new Date().toISOString();
+  const started = monotonicMs();
+  const ended = start(order, wiring);
+  const { child } = ended;
+  if (child?.pid) signals.to(child.pid);
+  const passings = wiring
+    .streams(child)
+    .map(({ source, fd, stream }) => passOn(source, fd, onBytes(stream)));
+  const limit = timeLimit(child, order.timeout_ms);
+  const { exit_code, signal, error } = await ended.end;
+  const duration_ms = monotonicMs() - started;
+  const finished_at = new Date().toISOString();
+  await limit.close();
+  const left_behind = await drain(passings);
+  wiring.close();
+  signals.close();
+  const not_started = error && complaint(order.argv[0]!, error);
+  if (not_started) tell(`preview: ${neutralise(not_started)}`);
+  const failure = passings.map((each) => each.failure()).find((each) => each !== null) ?? null;
+  const own = error
+    ? error.code === 'ENOENT'
+      ? 127
+      : 126
+    : signal
+      ? codeOfSignal(signal)
+      : (exit_code ?? 0);
+  return {
+    // Output that could not be shown is a fault which the command itself could not see any more.
+    code: limit.reached() ? 124 : own === 0 && failure ? 1 : own,
+    exit_code: error ? own : exit_code,
+    signal,
+    timed_out: limit.reached(),
+    not_started,
+    started_at,
+    finished_at,
+    duration_ms,
+    pty: wiring.terminal !== null,
+    size: wiring.size,
+    sizes,
+    output: taken.kept(),
+    left_behind,
+    not_shown: failure?.message ?? null,
+  };
+}
+
+/** On a terminal the command gets one of its own; with `aside` its output is looked at by nobody. */
+const wantsTerminal = (order: Order): boolean => isatty(1) && !order.aside;
+
+interface Wiring {
+  stdio: (number | 'inherit' | 'pipe')[];
+  /** Arguments in front of the command's, and whether Node makes its session. */
+  prefix: string[];
+  detached: boolean;
+  terminal: Terminal | null;
+  size: Size;
+  streams(child: ChildProcess | null): { source: Readable; fd: 1 | 2; stream: Stream }[];
+  /** Closes what the command has by now. */
+  handed(): void;
+  close(): void;
+}
+
+const PLAIN: Size = { columns: 80, rows: 24 };
+
+/** stdin as it is; stdout and stderr through pipes: one for both where ours are one, so that their order stays. */
+async function pipeWiring({ aside }: Order): Promise<Wiring> {
+  const one = !aside && sameFile(1, 2);
+  const pipes = await makePipes(one ? 1 : 2);
+  const fds = pipes && (one ? [pipes[0]!, pipes[0]!] : pipes);
+  return {
+    stdio: ['inherit', fds?.[0]?.write ?? 'pipe', fds?.[1]?.write ?? 'pipe'],
+    prefix: [],
+    detached: true,
+    terminal: null,
+    size: PLAIN,
+    streams: (child) => {
+      if (!child) return [];
+      const out = { source: pipes ? reader(pipes[0]!) : child.stdout!, fd: aside ? 2 : 1, stream: 'stdout' } as const;
+      if (one && pipes) return [out];
+      return [out, { source: pipes ? reader(pipes[1]!) : child.stderr!, fd: 2, stream: 'stderr' }];
+    },
+    handed: () => {
+      for (const pipe of pipes ?? []) closeSync(pipe.write);
+    },
+    close: () => {},
+  };
+}
+
+const reader = ({ read }: Pipe): Socket => new Socket({ fd: read, readable: true, writable: false });
+
+/** True where both descriptors lead to one file, pipe or terminal. */
+function sameFile(a: number, b: number): boolean {
+  try {
+    const [one, other] = [fstatSync(a), fstatSync(b)];
+    return one.dev === other.dev && one.ino === other.ino;
+  } catch {
+    // EBADF: one of them is closed.
+    return false;
+  }
+}
+
+/** A terminal of its own for what leads to one with us; what is redirected stays so. */
+async function terminalWiring(order: Order, onSize: (size: Size) => void): Promise<Wiring> {
+  const { attend, canControl, openTerminal } = await import('./terminal.js');
+  const terminal = await openTerminal(onSize);
+  const { slave, master } = terminal;
+  const pipes = isatty(2) ? null : await makePipes(1);
+  // What `setsid` could not start it would complain about itself.
+  const there = findProgram(order.argv[0]!, order.cwd ?? '.', order.env['PATH']) !== null;
+  const controls = isatty(0) && there && canControl();
+  const leave = attend(terminal, { keys: controls });
+  return {
+    stdio: [controls ? slave : 'inherit', slave, isatty(2) ? slave : (pipes?.[0]!.write ?? 'pipe')],
+    prefix: controls ? ['setsid', '--ctty'] : [],
+    detached: !controls,
+    terminal,
+    size: terminal.size(),
+    streams: (child) => {
+      if (!child) return [];
+      const shown = { source: master, fd: 1, stream: 'stdout' } as const;
+      if (isatty(2)) return [shown];
+      return [shown, { source: pipes ? reader(pipes[0]!) : child.stderr!, fd: 2, stream: 'stderr' }];
+    },
+    handed: () => {
+      closeSync(slave);
+      for (const pipe of pipes ?? []) closeSync(pipe.write);
+    },
+    close: () => {
+      master.destroy();
+      leave();
+    },
+  };
+}
+
+type End = { exit_code: number | null; signal: NodeJS.Signals | null; error: NodeJS.ErrnoException | null };
+
+function start(order: Order, wiring: Wiring): { child: ChildProcess | null; end: Promise<End> } {
+  const [program, ...args] = [...wiring.prefix, ...order.argv] as [string, ...string[]];
+  const nothing = (error: unknown): End => ({
+    exit_code: null,
+    signal: null,
+    error: error as NodeJS.ErrnoException,
+  });
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, {
+      cwd: order.cwd,
+      env: order.env,
+      stdio: wiring.stdio,
+      detached: wiring.detached,
+    });
+  } catch (error) {
+    // E2BIG, ENOEXEC and others are thrown where ENOENT and EACCES are emitted.
+    wiring.handed();
+    return { child: null, end: Promise.resolve(nothing(error)) };
+  }
+  wiring.handed();
+  const end = new Promise<End>((resolve) => {
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve(nothing(error));
+    });
+    child.on('exit', (exit_code, signal) => resolve({ exit_code, signal, error: null }));
+  });
+  return { child, end };
+}
+
+/** Ends the command with all that it started when its time is up. */
+function timeLimit(child: ChildProcess | null, timeout_ms: number | undefined) {
+  let ending: Promise<void> | null = null;
+  const end = async () => {
+    const { endTree } = await import('./tree.js');
+    if (child?.pid) await endTree(child.pid, KILL_GRACE_MS);
+  };
+  const timer =
+    timeout_ms === undefined
+      ? undefined
+      : setTimeout(() => {
+          ending = end();
+        }, timeout_ms);
+  return {
+    reached: () => ending !== null,
+    /** What is left of the tree is ended too. */
+    async close() {
+      clearTimeout(timer);
+      await ending;
+    },
+  };
+}
+
+/**
+ * Waits until all that the command printed has been handed on. What it left behind may hold its output open for hours:
+ * then, after a grace, what the pipe may hold of the command's own is read, and the rest is left to `cat`, so that
+ * nothing is killed by a closed pipe. True where something was left.
+ */
+async function drain(passings: Passing[]): Promise<boolean> {
+  const began = monotonicMs();
+  const before = new Map(passings.map((each) => [each, each.bytes()]));
+  const all = Promise.all(passings.map((each) => each.done));
+  let left = false;
+  for (let open = passings; open.length > 0; ) {
+    await Promise.race([all, sleep(20)]);
+    open = passings.filter((each) => !each.ended());
+    if (monotonicMs() - began < HELD_GRACE_MS) continue;
+    for (const each of open) {
+      const own = each.bytes() - before.get(each)! < PIPE_BYTES;
+      if (each.source.destroyed || (own && each.quiet_ms() < 40)) continue;
+      leaveOpen(each);
+      left = true;
+    }
+  }
+  return left;
+}
+
+/** Hands the reading end to a process of its own that reads until all who write have gone, and keeps nothing. */
+function leaveOpen({ source, stop }: Passing): void {
+  const heir = spawn('cat', [], { stdio: [source as Socket, 'ignore', 'ignore'], detached: true, cwd: '/' });
+  heir.on('error', () => {
+    // No `cat`: what writes there finds its pipe closed.
+  });
+  heir.unref();
+  stop();
+}
+
+function complaint(program: string, error: NodeJS.ErrnoException): string {
+  const code = errnoOf(error);
+  if (code === 'ENOENT') return `${program}: not found`;
+  if (code === 'EACCES') return `${program}: not allowed to run it (EACCES)`;
+  return `${program}: could not be started (${code ?? error.message})`;
+}
