@@ -4,9 +4,13 @@ import type { Moment } from '../src/clock.js';
 import { monotonicMs } from '../src/clock.js';
 import type { CommitOptions } from '../src/commit.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
+import type { Manifest } from '../src/schema.js';
 import type { OpenSession } from '../src/session.js';
 import type { StepInput } from '../src/step.js';
+import type { Keyed } from './changes.js';
 import type { NamedRecipe, Project } from './config.js';
+import type { CaptureResult } from './result.js';
+import type { Evidence } from './running/evidence.js';
 import type { Tools } from './tools.js';
 
 export interface CaptureOptions {
@@ -29,9 +33,21 @@ export interface CaptureOptions {
   onPhase?: ((phase: string) => void) | undefined;
   /** Takes the session to publish into instead of finding it. */
   into?: OpenSession;
+  /** The command that `preview run` has just run: the bundle shows its outcome and is one of its own. */
+  ran?: Evidence | undefined;
+  /** Loaded already by whoever needs it most. */
+  takeOver?: TakeOver;
   /** Only these statuses may be published into. */
   allowed?: CommitOptions['allowed'];
 }
+
+/** Publishes a bundle of its own with the pictures of an older one; null where that one is gone meanwhile. */
+export type TakeOver = (
+  run: Attempt,
+  sources: SourceFingerprint,
+  keyed: Keyed,
+  from: { bundle_id: string; manifest: Manifest },
+) => Promise<CaptureResult | null>;
 
 /** All that one capture works with. */
 export interface Attempt {

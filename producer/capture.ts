@@ -10,7 +10,7 @@ import { openSession, record } from '../src/session.js';
 import type { StepInput } from '../src/step.js';
 import { type Attempt, type CaptureOptions, commitOptions, finished } from './attempt.js';
 import { keyOf } from './changes.js';
-import { findRecipe, loadProject, type NamedRecipe, type Project } from './config.js';
+import { findRecipe, loadProject, type NamedRecipe, type Project, partsOf } from './config.js';
 import { type CaptureResult, resultOf } from './result.js';
 import { lookUpTools } from './tools.js';
 
@@ -66,6 +66,7 @@ export async function capture(options: CaptureOptions): Promise<CaptureResult> {
     began,
     step: stepInput(options, began, recipe, sources),
   };
+  refuseTerminal(run);
   const reused = await reuse(run, sources);
   if (reused) return reused;
   // What only rendering needs is not loaded before.
@@ -80,6 +81,17 @@ const projectFields = ({ dir, config }: Project, recipe: NamedRecipe) => ({
   project_name: basename(dir),
   project_path: dir,
 });
+
+/** What draws a command's output has nothing to draw here. */
+function refuseTerminal({ options, recipe }: Attempt): void {
+  const fed = partsOf(recipe).find((part) => part.run?.some((argv) => argv.includes('{terminal}')));
+  if (!fed || options.ran) return;
+  throw new PreviewError(
+    'usage',
+    `the recipe ${fed.name} draws what a command printed, and a capture runs none`,
+    `preview run --recipe ${fed.name} -- COMMAND`,
+  );
+}
 
 function stepInput(
   options: CaptureOptions,
@@ -101,6 +113,7 @@ function stepInput(
     source_fingerprint: sources.fingerprint,
     stage_label: options.label ?? null,
     note: options.note ?? null,
+    ...options.ran?.step,
   };
 }
 
@@ -110,14 +123,14 @@ async function reuse(run: Attempt, sources: SourceFingerprint): Promise<CaptureR
   if (options.force || recipe.reuse === false || !sources.complete || !tools.complete) return null;
   const head = readHead(session.dir).value;
   if (!head?.session_id) return null;
-  const found = findBundle(
-    session.root,
-    session.dir,
-    head.session_id,
-    keyOf({ ...run, session_dir: session.dir }, sources).key,
-  );
+  const keyed = keyOf({ ...run, session_dir: session.dir }, sources);
+  const found = findBundle(session.root, session.dir, head.session_id, keyed.key);
   const manifest = found && readBundle(join(session.dir, found.bundle_id)).value.manifest;
   if (!found || !manifest) return null;
+  if (options.ran || !found.whole) {
+    const takeOver = options.takeOver ?? (await import('./taken.js')).takeOver;
+    return takeOver(run, sources, keyed, { bundle_id: found.bundle_id, manifest });
+  }
   try {
     const recorded = await record(
       session,

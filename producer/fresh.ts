@@ -1,15 +1,17 @@
 // A capture that cannot use an older bundle: stage, render, look at the sources once more, publish, remember.
-import { basename } from 'node:path';
-import { type BundleFields, closeStage, openStage, resetStage, type Sealed } from '../src/bundle.js';
+import { closeStage, openStage, resetStage, type Sealed } from '../src/bundle.js';
+import { createFile } from '../src/disk.js';
 import { PreviewError } from '../src/errors.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
 import { rememberBundle } from '../src/remember.js';
 import { type Recorded, record } from '../src/session.js';
 import { type Attempt, commitOptions, finished } from './attempt.js';
-import { type Keyed, keyOf } from './changes.js';
+import { keyOf } from './changes.js';
+import { bundleFields } from './fields.js';
 import { interruptible } from './interrupt.js';
-import { render } from './render.js';
+import { render, terminalFile } from './render.js';
 import { type CaptureResult, resultOf } from './result.js';
+import { withRun } from './taken.js';
 
 /** How often a render is begun anew: once where sources changed under it, once where its bundle was removed. */
 const TRIES = 3;
@@ -30,6 +32,7 @@ async function renderStaged(
     for (let tries = 1; ; tries++) {
       if (tries > 1) resetStage(stage);
       options.onPhase?.(`rendering with ${recipe.name}`);
+      if (options.ran) createFile(terminalFile(stage), options.ran.cast ?? NOTHING_SHOWN, false);
       const keyed = keyOf({ ...run, session_dir: session.dir }, sources);
       const { seal, whole } = await render(stage, {
         ...run,
@@ -45,7 +48,9 @@ async function renderStaged(
         sources = after;
         continue;
       }
+      const reusable = whole && sources.complete && !moved && recipe.reuse !== false;
       const sealed = seal({
+        over: withRun(stage, options.ran, reusable ? keyed.key : null),
         partial: moved
           ? [
               'sources_changed: the sources changed while they were rendered, twice; the picture may show neither state',
@@ -56,7 +61,7 @@ async function renderStaged(
       options.onPhase?.('recording');
       try {
         const recorded = await record(session, { kind: 'new', sealed }, finished(run), commitOptions(run));
-        remember(recorded, sealed, keyed.key, whole && sources.complete && !moved && recipe.reuse !== false);
+        if (reusable) remember(recorded, sealed, keyed.key);
         return resultOf(recorded, session.warnings, {
           artifacts: stage.artifacts,
           warnings: sealed.warnings,
@@ -70,41 +75,14 @@ async function renderStaged(
   }
 }
 
-function bundleFields(
-  run: Attempt,
-  sources: SourceFingerprint,
-  { key, since }: Keyed,
-): Omit<BundleFields, 'status' | 'headline'> {
-  const { project, recipe, step } = run;
-  return {
-    command: step.command,
-    software: recipe.software ?? project.config?.software ?? recipe.name,
-    recipe: recipe.name,
-    cache_key: key,
-    source_fingerprint: sources.fingerprint,
-    source: {
-      project_name: basename(project.dir),
-      project_path: project.dir,
-      project_fingerprint: sources.fingerprint,
-      files: sources.files.flatMap(({ sha256, ...file }) =>
-        sha256 === null ? [] : [{ ...file, sha256: `sha256:${sha256}` }],
-      ),
-    },
-    ...(since ? { context: { since_fingerprint: since } } : {}),
-    warnings: sources.problems
-      .filter((problem) => !isOpenGlob(problem) || sources.files.length === 0)
-      .map((problem) => `sources: ${problem}`),
-  };
-}
-
-function remember(recorded: Recorded, sealed: Sealed, key: string, reusable: boolean): void {
+function remember(recorded: Recorded, sealed: Sealed, key: string): void {
   const { session_id } = recorded.head;
-  if (!reusable || sealed.fields.status === 'error' || !session_id) return;
+  if (sealed.fields.status === 'error' || !session_id) return;
   rememberBundle(recorded.session.root, session_id, key, {
     bundle_id: recorded.step.bundle_id,
     manifest_sha256: recorded.step.manifest_sha256,
   });
 }
 
-/** A wildcard that matches nothing yet is no news where another one matches; a file named outright is. */
-const isOpenGlob = (problem: string) => /^no file matches the source .*[*?{[]/.test(problem);
+/** The terminal of a command that printed nothing. */
+const NOTHING_SHOWN = '{"version":2,"width":80,"height":24}\n';

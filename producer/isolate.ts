@@ -1,7 +1,7 @@
 // Commands without network: in a network namespace of their own, in which there is not even loopback.
 // Only Linux has them, and not for everybody; where there is none the command runs as it is and the manifest says so.
 import { runCommand } from './process.js';
-import { findProgram } from './tools.js';
+import { findProgram } from './program.js';
 
 /** Ways to enter a network namespace, the first that works is taken: as root; else in a user namespace, as who we are. */
 const WAYS = [

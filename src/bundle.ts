@@ -1,6 +1,6 @@
 // A bundle before it is published: files gathered and hashed in a staging folder whose name tells its
 // owner, made durable, and without write bits. Giving it a number is commit.ts's business (I1).
-import { lstatSync, renameSync, rmSync } from 'node:fs';
+import { linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import {
   copyBytes,
@@ -109,9 +109,8 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
   const { sha256: hash, bytes } = hashFile(target);
   withoutWriteBits(target);
   syncPath(target);
-  const sameRole = stage.artifacts.filter((other) => other.role === input.role).length;
   const artifact: Artifact = {
-    artifact_id: sameRole === 0 ? input.role : `${input.role}-${sameRole + 1}`,
+    artifact_id: nextId(stage, input.role),
     role: input.role,
     kind: input.kind ?? media.kind,
     label: cutText(input.label ?? name, LIMITS.note),
@@ -125,6 +124,33 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
   };
   stage.artifacts.push(artifact);
   return artifact;
+}
+
+/**
+ * Takes over a file of a published bundle as it is: as a hard link, for neither of the two ever changes (I1), or as a
+ * copy where there are none. Throws system errors.
+ */
+export function takeArtifact(stage: Stage, bundle: string, artifact: Artifact): Artifact {
+  const target = join(stage.bundle, artifact.path);
+  makeDir(dirname(target));
+  try {
+    linkSync(join(bundle, artifact.path), target);
+  } catch (error) {
+    if (!['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error) ?? ''))
+      throw error;
+    copyBytes(join(bundle, artifact.path), target);
+    withoutWriteBits(target);
+    syncPath(target);
+  }
+  const taken = { ...artifact, artifact_id: nextId(stage, artifact.role) };
+  stage.artifacts.push(taken);
+  return taken;
+}
+
+/** `log`, `log-2` …: unique in the bundle. */
+function nextId(stage: Stage, role: string): string {
+  const sameRole = stage.artifacts.filter((other) => other.role === role).length;
+  return sameRole === 0 ? role : `${role}-${sameRole + 1}`;
 }
 
 /** Takes a file over, by copy where it lies on another device. */

@@ -8,6 +8,8 @@ one picture, one immutable step in .preview/.
 
   init       look at this project and write a small preview.config.json
   capture    render the project as it is now and record it as one step
+  run        run a command and record it: what it printed, how it ended, and the
+             project after it
   latest     the current bundle, and whether the sources have changed since
   live       a live session: start, push, status, stop
   recipes    what can be rendered here

@@ -30,7 +30,10 @@ export function textsOf(pieces: Iterable<Piece>): Said[] {
 }
 
 /** The first and the last pieces of what was kept, each of about `limit` bytes, and how many bytes lie between. */
-export function ends({ head, tail, total }: Kept, limit: number): { first: Piece[]; last: Piece[]; between: number } {
+export function ends(
+  { head, tail, total }: Kept,
+  limit: number,
+): { first: Piece[]; last: Piece[]; between: number } {
   const all = [...head, ...tail];
   const all_bytes = total.stdout + total.stderr;
   const kept_bytes = all.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -62,7 +65,12 @@ function wholeFrom(bytes: Buffer, from: number): Buffer {
 }
 
 /** The cast of a run; `mask` is put on every text in it. */
-export function castOf(outcome: Outcome, command: string, term: string | undefined, mask: (text: string) => string): string {
+export function castOf(
+  outcome: Outcome,
+  command: string,
+  term: string | undefined,
+  mask: (text: string) => string,
+): string {
   const { size, sizes, pty, started_at } = outcome;
   const header = {
     version: 2,
@@ -82,6 +90,8 @@ export function castOf(outcome: Outcome, command: string, term: string | undefin
   events.push(...sizes.map(({ at_ms, columns, rows }) => [at_ms, 'r', `${columns}x${rows}`] as const));
   // A stable sort: what came together stays in its order.
   events.sort((a, b) => a[0] - b[0]);
-  const lines = events.map(([at_ms, code, text]) => JSON.stringify([Math.round(at_ms * 1000) / 1e6, code, text]));
+  const lines = events.map(([at_ms, code, text]) =>
+    JSON.stringify([Math.round(at_ms * 1000) / 1e6, code, text]),
+  );
   return `${[JSON.stringify(header), ...lines].join('\n')}\n`;
 }

@@ -24,6 +24,8 @@ export interface Order {
   timeout_ms: number | undefined;
   /** All it prints goes to stderr, for stdout is for one JSON document. */
   aside: boolean;
+  /** Called once the command runs. */
+  onStart?: () => void;
 }
 
 /** How a command ended, and what it printed. */
@@ -70,9 +72,8 @@ export async function runToEnd(order: Order): Promise<Outcome> {
   const ended = start(order, wiring);
   const { child } = ended;
   if (child?.pid) signals.to(child.pid);
-  const passings = wiring
-    .streams(child)
-    .map(({ source, fd, stream }) => passOn(source, fd, onBytes(stream)));
+  const passings = wiring.streams(child).map(({ source, fd, stream }) => passOn(source, fd, onBytes(stream)));
+  order.onStart?.();
   const limit = timeLimit(child, order.timeout_ms);
   const { exit_code, signal, error } = await ended.end;
   const duration_ms = monotonicMs() - started;
@@ -141,7 +142,11 @@ async function pipeWiring({ aside }: Order): Promise<Wiring> {
     size: PLAIN,
     streams: (child) => {
       if (!child) return [];
-      const out = { source: pipes ? reader(pipes[0]!) : child.stdout!, fd: aside ? 2 : 1, stream: 'stdout' } as const;
+      const out = {
+        source: pipes ? reader(pipes[0]!) : child.stdout!,
+        fd: aside ? 2 : 1,
+        stream: 'stdout',
+      } as const;
       if (one && pipes) return [out];
       return [out, { source: pipes ? reader(pipes[1]!) : child.stderr!, fd: 2, stream: 'stderr' }];
     },
@@ -176,7 +181,7 @@ async function terminalWiring(order: Order, onSize: (size: Size) => void): Promi
   const controls = isatty(0) && there && canControl();
   const leave = attend(terminal, { keys: controls });
   return {
-    stdio: [controls ? slave : 'inherit', slave, isatty(2) ? slave : (pipes?.[0]!.write ?? 'pipe')],
+    stdio: [controls ? slave : 'inherit', slave, isatty(2) ? slave : (pipes?.[0]?.write ?? 'pipe')],
     prefix: controls ? ['setsid', '--ctty'] : [],
     detached: !controls,
     terminal,

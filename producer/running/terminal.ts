@@ -111,4 +111,3 @@ function inBackground(): boolean {
 
 /** `setsid --ctty` makes the terminal on its stdin the command's own before it becomes the command. */
 export const canControl = (): boolean => spawnSync('setsid', ['--version'], { stdio: 'ignore' }).status === 0;
-
