@@ -87,6 +87,14 @@ const programs = {
 };
 const results = [
   await build({ ...cjs, plugins: [splitAtImports, leanCommander], entryPoints: programs }),
+  // The watcher is begun as a process of its own. Some libraries ask where their file lies.
+  await build({
+    ...cjs,
+    plugins: [splitAtImports, leanCommander],
+    entryPoints: { 'commands/watcher': 'producer/watch/watcher.ts' },
+    define: { ...common.define, 'import.meta.url': '__bundle_url' },
+    banner: { js: "const __bundle_url = require('node:url').pathToFileURL(__filename).href;" },
+  }),
   await build({ ...cjs, entryPoints: { index: 'src/index.ts' } }),
   await build({
     ...common,

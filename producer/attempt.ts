@@ -39,6 +39,8 @@ export interface CaptureOptions {
   takeOver?: TakeOver;
   /** Only these statuses may be published into. */
   allowed?: CommitOptions['allowed'];
+  /** Asked under the lock: true where the step is not wanted after all. */
+  unless?: CommitOptions['unless'];
 }
 
 /** Publishes a bundle of its own with the pictures of an older one; null where that one is gone meanwhile. */
@@ -65,6 +67,7 @@ export function commitOptions({ began, options }: Attempt): Partial<CommitOption
   return {
     begun: { at: began.at, boot_id: began.boot_id, monotonic_ns: began.monotonic_ns },
     ...(options.allowed ? { allowed: options.allowed } : {}),
+    ...(options.unless ? { unless: options.unless } : {}),
   };
 }
 

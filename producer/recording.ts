@@ -4,20 +4,25 @@ import type { CaptureOptions } from './attempt.js';
 import { capture } from './capture.js';
 import { reportCapture } from './report.js';
 
-/** Captures with progress on a terminal, prints the result, and returns the exit code. */
-export async function captureAndReport(options: CaptureOptions, json: boolean): Promise<number> {
+type OnPhase = (phase: string) => void;
+
+/** Does `work` with progress on a terminal: a line that says the phase it is in. */
+export async function withProgress<T>(work: (onPhase: OnPhase) => Promise<T>): Promise<T> {
   let phase = 'starting';
   const finish = progress(() => phase);
   try {
-    const result = await capture({
-      ...options,
-      onPhase: (now) => {
-        phase = now;
-      },
+    return await work((now) => {
+      phase = now;
     });
-    finish();
-    return reportCapture(result, json);
   } finally {
     finish();
   }
+}
+
+/** For a lock's `onWait`: the phase that says whom is waited for. */
+export const waiting = (onPhase: OnPhase) => (owner: string) => onPhase(`waiting for the session: ${owner}`);
+
+/** Captures with progress on a terminal, prints the result, and returns the exit code. */
+export async function captureAndReport(options: CaptureOptions, json: boolean): Promise<number> {
+  return reportCapture(await withProgress((onPhase) => capture({ ...options, onPhase })), json);
 }

@@ -1,6 +1,6 @@
 // When something began, in a form that two processes of one machine can compare although the wall clock
 // may be set back in between.
-import { bootId } from './owner.js';
+import { bootId } from './processes.js';
 
 export interface Moment {
   at: string;

@@ -31,6 +31,8 @@ export interface CommitOptions extends LockOptions {
   begun: Moment;
   /** Head statuses that may be published into; any other throws `session_not_active`. */
   allowed: readonly string[];
+  /** Asked under the lock: true where the step is not wanted after all; then `already_recorded` is thrown. */
+  unless?: ((head: Head, input: StepInput) => boolean) | undefined;
 }
 
 /** How often a lock that was lost to an evictor is taken again before giving up. */
@@ -38,7 +40,7 @@ const TRIES = 5;
 
 /**
  * Records one step. Before the head's rename nothing has happened; after it the step is recorded, whatever fails then.
- * @throws PreviewError `session_damaged`, `version_newer`, `session_not_active`, `bundle_gone`, `lock_timeout`; system errors.
+ * @throws PreviewError `session_damaged`, `version_newer`, `session_not_active`, `already_recorded`, `bundle_gone`, `lock_timeout`; system errors.
  */
 export async function commitStep(
   dir: string,
@@ -103,6 +105,8 @@ function underLock(
       'start a new one with `preview live start`',
     );
   }
+  if (options.unless?.(head, input))
+    throw new PreviewError('already_recorded', `${dir}: its last step shows this state already`);
   const recoveries: Head['recoveries'] = [];
   const fd = openForHealing(dir, head, lock, recoveries);
   if (fd === 'lost') return fd;
@@ -249,10 +253,10 @@ function afterCommit(
   return warnings;
 }
 
-/** Changes the head without a step (status, title …), under the lock. */
+/** Changes the head without a step (status, title …), under the lock; not at all where `change` returns null. */
 export async function changeHead(
   dir: string,
-  change: (head: Head) => Partial<Head>,
+  change: (head: Head) => Partial<Head> | null,
   options: LockOptions = {},
 ): Promise<Head> {
   refuseNewer(dir, readHead(dir));
@@ -261,7 +265,9 @@ export async function changeHead(
     try {
       const head = writableHead(dir, lock);
       if (head === 'lost') continue;
-      const next = { ...head, ...change(head), updated_at: new Date().toISOString() };
+      const changes = change(head);
+      if (changes === null) return head;
+      const next = { ...head, updated_at: new Date().toISOString(), ...changes };
       if (!replaceHead(dir, lock, next)) continue;
       try {
         syncPath(dir);

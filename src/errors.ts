@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   version_newer: EXIT.usage,
   session_name: EXIT.usage,
   session_not_active: EXIT.nothing,
+  already_recorded: EXIT.nothing,
   not_found: EXIT.nothing,
   renderer_missing: EXIT.render,
   renderer_failed: EXIT.render,

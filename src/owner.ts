@@ -1,8 +1,8 @@
 // Who holds or staged something: a process, named so that any other can tell whether it still lives.
 // The whole identity is in the name (lock.md): there is no content that could be torn or empty.
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { bootId, isRunning, pidNamespace, processStat, readSmall } from './processes.js';
 
 export interface Owner {
   host: string;
@@ -17,41 +17,11 @@ export type Life = 'alive' | 'dead' | 'unknown';
 
 const short = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
-/** Reads a small text, or '' where the system has none (anything but Linux). */
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    // Not on Linux, or the process is gone: both mean that nothing is known here.
-    return '';
-  }
-}
-
-/** Fields 3 (state) and 22 (start time in ticks since boot) of /proc/<pid>/stat; null when there is none. */
-function processStat(pid: number): { state: string; started: string } | null {
-  const line = read(`/proc/${pid}/stat`);
-  // The name in parentheses may hold spaces and parentheses itself.
-  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-  return fields.length > 19 ? { state: fields[0]!, started: fields[19]! } : null;
-}
-
-function pidNamespace(): string {
-  try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-  } catch {
-    // Elsewhere than Linux there are no pid namespaces.
-    return '0';
-  }
-}
-
-/** This boot of this machine, as /proc tells it; null where it cannot be known. */
-export const bootId = (): string | null => read('/proc/sys/kernel/random/boot_id').trim() || null;
-
 /** The calling process with a fresh random token: one owner a publication. */
 export function currentOwner(): Owner {
   return {
     // Two machines may share a name, but not the id that their system made when it was installed.
-    host: short(`${hostname()} ${read('/etc/machine-id').trim()}`),
+    host: short(`${hostname()} ${readSmall('/etc/machine-id').trim()}`),
     boot: short(bootId() ?? ''),
     namespace: pidNamespace(),
     pid: process.pid,
@@ -88,20 +58,7 @@ export function judge(owner: Owner, self: Owner): Life {
   if (!known) return judgeByPid(owner, self);
   if (owner.boot !== self.boot) return owner.host === self.host ? 'dead' : 'unknown';
   if (owner.namespace !== self.namespace) return 'unknown';
-  const stat = processStat(owner.pid);
-  if (stat === null || stat.started !== owner.started) return 'dead';
-  if (stat.state !== 'Z' && stat.state !== 'X') return 'alive';
-  return otherThreads(owner.pid) ? 'alive' : 'dead';
-}
-
-/** A main thread that ended while others run shows as a zombie although the process lives. */
-function otherThreads(pid: number): boolean {
-  try {
-    return readdirSync(`/proc/${pid}/task`).length > 1;
-  } catch {
-    // Gone since the look at its state.
-    return false;
-  }
+  return isRunning(owner.pid, owner.started) ? 'alive' : 'dead';
 }
 
 /** Where there is no /proc: a pid that answers may be another process by now, so it is never called dead while it does. */

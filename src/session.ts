@@ -241,7 +241,7 @@ export function stopSession(
     dir,
     (head) =>
       head.status === 'stopped' || head.status === 'failed'
-        ? {}
+        ? null
         : {
             status: 'stopped',
             stop_kind: 'user',

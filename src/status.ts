@@ -8,6 +8,7 @@ import { isObject, type JsonObject, readJsonObject } from './json.js';
 import { HEAD_NAME } from './layout.js';
 import { cutText, jsonBytes, neutralise, utf8Bytes } from './text.js';
 import { LIMITS } from './version.js';
+import { watcherLife, watcherLog, watcherOf } from './watcher.js';
 
 /** A text of the head, which may have been written by anybody: whole characters, and at most 96 bytes but for the command. */
 const text = (value: unknown, limit = 96): string | null =>
@@ -45,14 +46,24 @@ function statusOf(dir: string, head: JsonObject) {
     timestamp: text(step['published_at']),
   };
   return {
-    active: status === 'active' || status === 'waiting',
+    active: ACTIVE.includes(status ?? ''),
     session_dir: dir,
     trajectory_summary: { total_commands: Number(head['trajectory_step_count']) || 0, latest },
     status,
     step: step && text(step['step_id']),
     reason: step && text(step['publish_reason']),
     render: text(head['current_render_path']),
+    ...watched(head, status),
   };
+}
+
+const ACTIVE = ['active', 'waiting'];
+
+/** Whether the watcher lives, for a session that should have one. */
+function watched(head: JsonObject, status: string | null): { watcher?: 'alive' | 'dead' } {
+  if (head['live_mode'] !== 'watch' || !ACTIVE.includes(status ?? '')) return {};
+  const watcher = watcherOf(head);
+  return { watcher: watcher === null ? 'dead' : watcherLife(watcher) };
 }
 
 /** Cuts the command so that the whole document keeps to its bytes. */
@@ -86,6 +97,22 @@ export function statusLines(document: JsonObject, paint: (style: 'bold', text: s
   return lines;
 }
 
+/** What the document's `watcher` means, for people: the process, its heartbeat, its last error, and its log. */
+function watcherLines(document: JsonObject, head: JsonObject, dir: string): string[] {
+  const life = document['watcher'];
+  if (life === undefined) return [];
+  const watcher = watcherOf(head);
+  const said = (value: string) => neutralise(cutText(value, LIMITS.status));
+  if (watcher === null) return ['  watcher  none; `preview live start --mode watch` begins one'];
+  const lines = [
+    `  watcher  ${life}  process ${watcher.pid}  since ${said(watcher.started_at)}  heartbeat ${said(watcher.heartbeat_at)}${watcher.watching === 'polling' ? '  polling' : ''}`,
+  ];
+  if (life === 'dead') lines.push('           `preview live start --mode watch` begins another');
+  if (watcher.last_error) lines.push(`  error    ${said(watcher.last_error)}`);
+  lines.push(`  log      ${said(watcherLog(dir))}`);
+  return lines;
+}
+
 /**
  * Prints a status in the form asked for.
  * @throws PreviewError `session_damaged` where the head cannot be read.
@@ -103,7 +130,10 @@ export function printStatus(
     );
   }
   if (json) printJson(full && head && dir ? fullStatus(dir, head) : document);
-  else for (const line of statusLines(document, painter())) say(line);
+  else {
+    for (const line of statusLines(document, painter())) say(line);
+    if (head && dir) for (const line of watcherLines(document, head, dir)) say(line);
+  }
 }
 
 /** `--full`: the head, with the names that CLI-Anything's status has besides. */

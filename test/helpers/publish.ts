@@ -61,6 +61,7 @@ export async function internals(folder: string): Promise<string> {
     'commit',
     'session',
     'owner',
+    'processes',
     'bundle',
     'clock',
     'trajectory',

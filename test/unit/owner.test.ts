@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { bootId, currentOwner, judge, type Owner, ownerName, parseOwner } from '../../src/owner.js';
+import { currentOwner, judge, type Owner, ownerName, parseOwner } from '../../src/owner.js';
+import { bootId } from '../../src/processes.js';
 import { until } from '../helpers/cli.js';
 
 const self = currentOwner();
