@@ -28,6 +28,8 @@ export interface CaptureOptions {
   label?: string | undefined;
   note?: string | undefined;
   force?: boolean | undefined;
+  /** False keeps secrets in commands and captured text as they are. */
+  redact?: boolean | undefined;
   lock_timeout_ms?: number | undefined;
   /** Told what is being done, for progress. */
   onPhase?: ((phase: string) => void) | undefined;
@@ -66,6 +68,7 @@ export interface Attempt {
 export function commitOptions({ began, options }: Attempt): Partial<CommitOptions> {
   return {
     begun: { at: began.at, boot_id: began.boot_id, monotonic_ns: began.monotonic_ns },
+    redact: options.redact,
     ...(options.allowed ? { allowed: options.allowed } : {}),
     ...(options.unless ? { unless: options.unless } : {}),
   };

@@ -138,7 +138,9 @@ async function reuse(run: Attempt, sources: SourceFingerprint): Promise<CaptureR
       finished(run),
       commitOptions(run),
     );
-    return resultOf(recorded, session.warnings, manifest);
+    // What was masked in the bundle was another command's.
+    const warnings = manifest.warnings?.filter((warning) => !warning.startsWith('secrets_masked:'));
+    return resultOf(recorded, session.warnings, { ...manifest, warnings });
   } catch (error) {
     // Gone or damaged in the meantime: it is rendered instead.
     const code = error instanceof PreviewError ? error.code : null;

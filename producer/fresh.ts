@@ -26,7 +26,7 @@ async function renderStaged(
   signal: AbortSignal,
 ): Promise<CaptureResult> {
   const { options, session, recipe } = run;
-  const stage = openStage(session.dir);
+  const stage = openStage(session.dir, options);
   try {
     let sources = first;
     for (let tries = 1; ; tries++) {

@@ -205,6 +205,7 @@ function addLog(stage: Stage, failures: Failure[]): void {
   if (log.length === 0) return;
   addArtifact(stage, {
     content: log,
+    captured: true,
     role: 'log',
     name: 'renderer.log',
     label: 'What the renderer said',

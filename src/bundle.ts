@@ -18,6 +18,7 @@ import { MANIFEST_NAME, SUMMARY_NAME } from './layout.js';
 import { makeWork } from './lock.js';
 import { detectMedia } from './media.js';
 import { currentOwner, ownerName } from './owner.js';
+import { maskedWarning, redactBytes, redactDeep } from './redact.js';
 import { type Artifact, type Manifest, ROLES, type SourceFile } from './schema.js';
 import { fitSummary } from './summary.js';
 import { cutText, wellFormedJson } from './text.js';
@@ -30,12 +31,14 @@ export interface Stage {
   /** What becomes `bundle_NNN`. */
   bundle: string;
   artifacts: Artifact[];
+  /** Whether secrets in texts and captured bytes are masked. */
+  redact: boolean;
 }
 
-/** Makes a staging folder in the session's `.work`. */
-export function openStage(session: string): Stage {
+/** Makes a staging folder in the session's `.work`. Secrets are masked unless `redact` is false. */
+export function openStage(session: string, { redact = true }: { redact?: boolean | undefined } = {}): Stage {
   const dir = join(makeWork(session), `stage-${ownerName(currentOwner())}`);
-  const stage = { dir, out: join(dir, 'out'), bundle: join(dir, 'bundle'), artifacts: [] };
+  const stage = { dir, out: join(dir, 'out'), bundle: join(dir, 'bundle'), artifacts: [], redact };
   makeDir(stage.out);
   makeDir(stage.bundle);
   return stage;
@@ -71,6 +74,8 @@ export interface ArtifactInput {
   media_type?: string;
   view?: string;
   duration_s?: number;
+  /** True for what a program printed: secrets in the `content` are masked, each by as many `*`. */
+  captured?: boolean;
 }
 
 /**
@@ -88,7 +93,8 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
   const source = input.file;
   const name = input.name ?? (source ? basename(source) : input.role);
   const incoming = join(stage.dir, 'incoming');
-  if (source === undefined) createFile(incoming, input.content ?? '', false);
+  const masked = { count: 0 };
+  if (source === undefined) createFile(incoming, contentOf(stage, input, masked), false);
   else {
     if (!lstatSync(source).isFile()) {
       throw new PreviewError(
@@ -113,7 +119,7 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
     artifact_id: nextId(stage, input.role),
     role: input.role,
     kind: input.kind ?? media.kind,
-    label: cutText(input.label ?? name, LIMITS.note),
+    label: cutText((input.label ?? name) + (masked.count > 0 ? ' (secrets masked)' : ''), LIMITS.note),
     media_type: input.media_type ?? media.media_type,
     path,
     bytes,
@@ -121,6 +127,7 @@ export function addArtifact(stage: Stage, input: ArtifactInput): Artifact {
     ...(media.width ? { width: media.width, height: media.height } : {}),
     ...(input.view ? { view: input.view } : {}),
     ...(input.duration_s === undefined ? {} : { duration_s: input.duration_s }),
+    ...(masked.count > 0 ? { secrets_masked: masked.count } : {}),
   };
   stage.artifacts.push(artifact);
   return artifact;
@@ -151,6 +158,13 @@ export function takeArtifact(stage: Stage, bundle: string, artifact: Artifact): 
 function nextId(stage: Stage, role: string): string {
   const sameRole = stage.artifacts.filter((other) => other.role === role).length;
   return sameRole === 0 ? role : `${role}-${sameRole + 1}`;
+}
+
+function contentOf(stage: Stage, { content = '', captured }: ArtifactInput, masked: { count: number }) {
+  if (!captured || !stage.redact) return content;
+  const { bytes, count } = redactBytes(Buffer.from(content));
+  masked.count = count;
+  return bytes;
 }
 
 /** Takes a file over, by copy where it lies on another device. */
@@ -229,9 +243,12 @@ export interface Sealed {
  * that its entry in the folder is durable too and costs no further fsync under the lock.
  */
 export function sealStage(stage: Stage, given: BundleFields): Sealed {
-  const fields = wellFormedJson(given);
+  const { fields, count } = masked(stage, wellFormedJson(given));
   const total = stage.artifacts.reduce((sum, artifact) => sum + artifact.bytes, 0);
-  const warnings = [...(fields.warnings ?? [])];
+  const warnings = [
+    ...(fields.warnings ?? []),
+    ...maskedWarning(count, 'the command and what was captured; --no-redact keeps them'),
+  ];
   if (total > LIMITS.bundle)
     warnings.push(
       `bundle_large: the bundle holds ${mb(total)}, over the ${mb(LIMITS.bundle)} that stay cheap to keep and show`,
@@ -273,6 +290,26 @@ export function sealStage(stage: Stage, given: BundleFields): Sealed {
   syncPath(stage.bundle);
   const render = stage.artifacts.find((artifact) => artifact.role === 'hero')?.path ?? null;
   return { stage, fields, manifest, render, warnings };
+}
+
+/** Fields that hold what somebody wrote or a program printed. Paths and hashes are none of them. */
+const TEXTS = [
+  'command',
+  'headline',
+  'facts',
+  'warnings',
+  'next_actions',
+  'generator',
+  'context',
+  'labels',
+] as const;
+
+function masked(stage: Stage, fields: BundleFields): { fields: BundleFields; count: number } {
+  if (!stage.redact) return { fields, count: 0 };
+  const texts = Object.fromEntries(TEXTS.flatMap((key) => (key in fields ? [[key, fields[key]]] : [])));
+  const { value, count } = redactDeep(texts);
+  const captured = stage.artifacts.reduce((sum, { secrets_masked }) => sum + (secrets_masked ?? 0), 0);
+  return { fields: { ...fields, ...value }, count: count + captured };
 }
 
 function write(stage: Stage, name: string, content: string): void {

@@ -11,8 +11,9 @@ import { CURRENT_NAME, HEAD_NAME, stepId, TRAJECTORY_NAME, WORK_NAME } from './l
 import { acquireLock, type Lock, type LockOptions } from './lock.js';
 import { placeBundle, type Reuse, reuseBundle } from './place.js';
 import { readHead, refuseNewer } from './read.js';
+import { maskedWarning } from './redact.js';
 import { check, type Head, headSchema, type Step } from './schema.js';
-import { keepText, makeStep, type StepInput } from './step.js';
+import { keepText, makeStep, maskStep, type StepInput } from './step.js';
 import { removableOrphans, removeOrphan, sweepWork } from './sweep.js';
 import { appendRecord, healTail, openTrajectory } from './trajectory.js';
 import { LIMITS } from './version.js';
@@ -33,6 +34,8 @@ export interface CommitOptions extends LockOptions {
   allowed: readonly string[];
   /** Asked under the lock: true where the step is not wanted after all; then `already_recorded` is thrown. */
   unless?: ((head: Head, input: StepInput) => boolean) | undefined;
+  /** False keeps secrets in the step's texts as they are. */
+  redact?: boolean | undefined;
 }
 
 /** How often a lock that was lost to an evictor is taken again before giving up. */
@@ -45,9 +48,12 @@ const TRIES = 5;
 export async function commitStep(
   dir: string,
   source: Source,
-  input: StepInput,
+  given: StepInput,
   options: CommitOptions,
 ): Promise<Committed> {
+  const { input, masked } = options.redact === false ? { input: given, masked: 0 } : maskStep(given);
+  // What a new bundle holds of the same texts was counted there.
+  const told = source.kind === 'reuse' ? maskedWarning(masked, 'the command; --no-redact keeps them') : [];
   // Before the lock, which would already be a write.
   refuseNewer(dir, readHead(dir));
   const texts = {
@@ -66,7 +72,7 @@ export async function commitStep(
     }
     const warnings: string[] = [];
     await releaseQuietly(lock, warnings);
-    if (outcome !== 'lost') return { ...outcome, warnings: [...outcome.warnings, ...warnings] };
+    if (outcome !== 'lost') return { ...outcome, warnings: [...told, ...outcome.warnings, ...warnings] };
     if (attempt === TRIES)
       throw new PreviewError(
         'lock_lost',

@@ -39,13 +39,14 @@ export async function publish(
     );
   }
   const { artifacts, ...fields } = bundle;
+  const { redact, ...given } = options;
   const command = options.command ?? null;
-  const stage = openStage(session.dir);
+  const stage = openStage(session.dir, { redact });
   try {
     for (const artifact of artifacts) addArtifact(stage, artifact);
     const sealed = sealStage(stage, { status: 'ok', ...fields, command });
     const input: StepInput = {
-      ...options,
+      ...given,
       command,
       publish_reason: options.publish_reason ?? (command === null ? 'capture' : 'mutation'),
       recipe: options.recipe ?? fields.recipe ?? null,
@@ -53,6 +54,7 @@ export async function publish(
     };
     return await record(session, { kind: 'new', sealed }, input, {
       begun,
+      redact,
       timeout_ms: options.timeout_ms ?? session.lock.timeout_ms,
     });
   } catch (error) {

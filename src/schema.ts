@@ -125,6 +125,8 @@ export const artifactSchema = z.looseObject({
   height: maybe(z.number()),
   duration_s: maybe(z.number()),
   view: maybe(text),
+  /** How many secrets were masked in a captured text: then it is not what the program printed, byte for byte. */
+  secrets_masked: maybe(count),
 });
 export type Artifact = z.infer<typeof artifactSchema>;
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createFile, exists, makeDir, syncPath } from './disk.js';
 import { errnoOf, PreviewError } from './errors.js';
 import { sha256 } from './hash.js';
+import { redactDeep } from './redact.js';
 import { check, type Step, stepSchema } from './schema.js';
 import { cutText, jsonBytes, utf8Bytes, wellFormed, wellFormedJson } from './text.js';
 import { LIMITS } from './version.js';
@@ -26,6 +27,13 @@ export interface StepInput {
   git?: Record<string, unknown>;
   usage?: Record<string, unknown>;
   actor?: Record<string, unknown>;
+}
+
+/** The step's texts with their secrets masked, and how many there were. */
+export function maskStep(input: StepInput): { input: StepInput; masked: number } {
+  const { command, stage_label, note } = input;
+  const { value, count } = redactDeep({ command, stage_label, note });
+  return { input: count === 0 ? input : { ...input, ...value }, masked: count };
 }
 
 /** `text` cut to `limit` bytes (twice that inside JSON), ending in `…` where it was longer. */

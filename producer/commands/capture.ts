@@ -20,6 +20,7 @@ export function main(argv: string[]): Promise<number> {
       .option('--stage <text>', 'the same as --label', text)
       .option('--note <text>', 'a remark kept with the step', text)
       .option('--force', 'render although nothing changed')
+      .option('--no-redact', 'keep secrets in commands and captured text (they are masked otherwise)')
       .option('--lock-timeout <seconds>', 'how long to wait for the session (default: 10)', seconds)
       .option('--json', 'print one JSON document')
       .action(async (options) => {
@@ -36,6 +37,7 @@ export function main(argv: string[]): Promise<number> {
               label: options.label ?? options.stage,
               note: options.note,
               force: options.force,
+              redact: options.redact,
               lock_timeout_ms: options.lockTimeout === undefined ? undefined : options.lockTimeout * 1000,
             },
             options.json === true,
