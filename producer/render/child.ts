@@ -1,0 +1,57 @@
+// Programs that a renderer of ours starts: bounded in time and output, a few at once. The capture ends whatever a
+// renderer leaves running, so nothing is detached here.
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+export interface Said {
+  /** Null where it was killed. */
+  code: number | null;
+  timedOut: boolean;
+  stdout: string;
+  stderr: string;
+}
+
+const KEPT = 1024 * 1024;
+
+/** Runs argv to its end. Rejects only where it cannot be started; output beyond 1 MB a stream is dropped. */
+export function runProgram(
+  argv: readonly string[],
+  { env = process.env, timeout_ms }: { env?: NodeJS.ProcessEnv; timeout_ms: number },
+): Promise<Said> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      child.kill('SIGKILL');
+    }, timeout_ms);
+    const texts = [child.stdout, child.stderr].map((stream) => {
+      const pieces: Buffer[] = [];
+      let kept = 0;
+      stream.on('data', (piece: Buffer) => {
+        if (kept < KEPT) pieces.push(piece.subarray(0, KEPT - kept));
+        kept += piece.length;
+      });
+      return () => Buffer.concat(pieces).toString('utf8');
+    });
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, timedOut, stdout: texts[0]!(), stderr: texts[1]!() });
+    });
+  });
+}
+
+/** Does `work` for every item, as many at once as there are cores; results in the order of the items. */
+export async function forEachParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = new Array(items.length);
+  let next = 0;
+  const worker = async () => {
+    for (let n = next++; n < items.length; n = next++) results[n] = await work(items[n]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(items.length, availableParallelism()) }, worker));
+  return results;
+}
