@@ -4,6 +4,7 @@ import { listSources } from '../src/files.js';
 
 /** Which files make a project one for a recipe. `software` is what the head calls it. */
 const TABLE: readonly { recipe: string; software: string; sources: string[]; reason: string }[] = [
+  { recipe: 'openscad', software: 'openscad', sources: ['**/*.scad'], reason: 'OpenSCAD files' },
   { recipe: 'svg', software: 'svg', sources: ['**/*.svg', '**/*.svgz'], reason: 'SVG files' },
 ];
 

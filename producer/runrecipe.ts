@@ -48,13 +48,15 @@ export async function runRecipe(stage: Stage, input: RecipeRun): Promise<RecipeR
   const commands = recipe.run ?? [];
   const done = input.units.map((unit): UnitRun => ({ unit, runs: [], bad: null }));
   if (commands.length === 0) return { units: done, fenced: null };
-  const fence = recipe.network || commands.every(isOurs) ? null : await networkFence(input.project);
+  const free = (command: readonly string[]) =>
+    recipe.network === true || (recipe.network === undefined && isOurs(command));
+  const fence = commands.every(free) ? null : await networkFence(input.project);
   const deadline = monotonicMs() + (recipe.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000;
   const tmp = temporaryFolder(stage);
   const one = async (run: UnitRun, command: readonly string[], at: number, signal?: AbortSignal) => {
     const places = { ...input, unit: run.unit, out: stage.out, tmp, terminal: terminalFile(stage) };
     const argv = expand(command, places);
-    const fenced = fence && !isOurs(command) ? [...fence, ...argv] : argv;
+    const fenced = fence && !free(command) ? [...fence, ...argv] : argv;
     const outcome = await runCommand(fenced, {
       cwd: input.project,
       env: environment(recipe, command, places),
@@ -92,10 +94,10 @@ export async function runRecipe(stage: Stage, input: RecipeRun): Promise<RecipeR
     rmSync(tmp, { recursive: true, force: true });
   }
   for (const run of done) run.runs = run.runs.filter(Boolean);
-  return { units: done, fenced: recipe.network || commands.every(isOurs) ? null : fence !== null };
+  return { units: done, fenced: commands.every(free) ? null : fence !== null };
 }
 
-/** A renderer of ours asks the network for nothing that its recipe does not name. */
+/** A renderer of ours asks the network for nothing; where it starts other programs its recipe says `"network": false`. */
 const isOurs = (command: readonly string[]) =>
   command[0] === '{node}' && command[1]?.startsWith('{renderers}/') === true;
 

@@ -1,5 +1,6 @@
 // What the commands of a recipe are done for: once for the project, or (`each`) once for every source file.
 import { basename, dirname, extname } from 'node:path';
+import picomatch from 'picomatch';
 import { portableName } from '../src/bundle.js';
 import type { Recipe } from '../src/config.js';
 import { LIMITS } from '../src/version.js';
@@ -23,9 +24,11 @@ export interface Units {
 export function unitsOf(
   recipe: Recipe,
   project: string,
-  sources: readonly string[],
+  all: readonly string[],
   changed: ReadonlySet<string>,
 ): Units {
+  const drawn = recipe.draws ? picomatch(recipe.draws) : () => true;
+  const sources = all.filter((path) => drawn(path));
   const stated = recipe.with?.['source'];
   if (!recipe.each || stated) {
     const source = stated ? String(stated) : mainSource(project, sources);

@@ -58,6 +58,10 @@ const recipeSchema = z.strictObject({
     z.optional(z.array(z.array(z.string()).check(z.minLength(1)))),
     'Commands, each a list of arguments, done in order in the project without a shell. {out} is where they write, {project} the project, {source} the main source file, an argument {sources} becomes all of them.',
   ),
+  draws: described(
+    z.optional(z.array(z.string())),
+    'Globs: of the sources, those that {source} and each take; the others are what these refer to. All unless told.',
+  ),
   each: described(
     z.optional(z.boolean()),
     'true: run is done once for every source file (eight at most, those that changed first), which is {source}; {name} is a plain name for its output.',
@@ -130,6 +134,7 @@ function checkRecipePaths(recipe: Recipe, at: string, file: string): void {
   const paths: [string, string][] = [
     ...(recipe.sources ?? []).map((path, n): [string, string] => [`${at}.sources.${n}`, path]),
     ...(recipe.exclude ?? []).map((path, n): [string, string] => [`${at}.exclude.${n}`, path]),
+    ...(recipe.draws ?? []).map((path, n): [string, string] => [`${at}.draws.${n}`, path]),
     ...(recipe.facts ?? []).map((rule, n): [string, string] => [`${at}.facts.${n}.from`, rule.from]),
     ...(recipe.warnings ?? []).map((rule, n): [string, string] => [`${at}.warnings.${n}.from`, rule.from]),
     ...(recipe.artifacts ?? []).map((rule, n): [string, string] => [`${at}.artifacts.${n}.path`, rule.path]),

@@ -11,16 +11,25 @@ export interface Said {
   stderr: string;
 }
 
+export interface ChildOptions {
+  timeout_ms: number;
+  env?: NodeJS.ProcessEnv;
+  /** Ends it. */
+  signal?: AbortSignal;
+}
+
 const KEPT = 1024 * 1024;
 
 /** Runs argv to its end. Rejects only where it cannot be started; output beyond 1 MB a stream is dropped. */
 export function runProgram(
   argv: readonly string[],
-  { env = process.env, timeout_ms }: { env?: NodeJS.ProcessEnv; timeout_ms: number },
+  { env = process.env, timeout_ms, signal }: ChildOptions,
 ): Promise<Said> {
   return new Promise((resolve, reject) => {
     const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let timedOut = false;
+    const stop = () => child.kill('SIGKILL');
+    signal?.addEventListener('abort', stop, { once: true });
     const timer = setTimeout(() => {
       timedOut = true;
       child.kill('SIGKILL');
@@ -40,13 +49,17 @@ export function runProgram(
     });
     child.on('close', (code) => {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
       resolve({ code, timedOut, stdout: texts[0]!(), stderr: texts[1]!() });
     });
   });
 }
 
 /** Does `work` for every item, as many at once as there are cores; results in the order of the items. */
-export async function forEachParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+export async function forEachParallel<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = new Array(items.length);
   let next = 0;
   const worker = async () => {

@@ -48,8 +48,8 @@ function weld(corners: Triangles, low: number[], step: number): { ids: Uint32Arr
     let place = 0;
     for (let axis = 0; axis < 3; axis++)
       place = place * STEPS + Math.round((corners[n * 3 + axis]! - low[axis]!) / step);
-    let id = known.get(place);
-    if (id === undefined) known.set(place, (id = known.size));
+    const id = known.get(place) ?? known.size;
+    if (id === known.size) known.set(place, id);
     ids[n] = id;
   }
   return { ids, vertices: known.size };

@@ -29,7 +29,8 @@ export async function readMesh(path: string): Promise<MeshFile> {
       return ofScene(new OBJLoader().parse(bytes.toString('utf8')));
     case '.glb':
     case '.gltf': {
-      const whole = extname(path).toLowerCase() === '.gltf' ? inlined(bytes, dirname(path)) : withoutPictures(bytes);
+      const whole =
+        extname(path).toLowerCase() === '.gltf' ? inlined(bytes, dirname(path)) : withoutPictures(bytes);
       const { scene } = await new GLTFLoader().parseAsync(whole, '');
       return ofScene(scene);
     }
@@ -81,7 +82,9 @@ function withoutPictures(bytes: Buffer): ArrayBuffer {
   if (bytes.toString('latin1', 0, 4) !== 'glTF') throw new Error('not a GLB file');
   const length = bytes.readUInt32LE(12);
   const text = JSON.stringify(bare(JSON.parse(bytes.toString('utf8', 20, 20 + length))));
-  const json = Buffer.from(text.padEnd(Math.ceil(Buffer.byteLength(text) / 4) * 4 - Buffer.byteLength(text) + text.length));
+  const json = Buffer.from(
+    text.padEnd(Math.ceil(Buffer.byteLength(text) / 4) * 4 - Buffer.byteLength(text) + text.length),
+  );
   const head = Buffer.alloc(20);
   const rest = bytes.subarray(20 + length);
   head.write('glTF', 0, 'latin1');

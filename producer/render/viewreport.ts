@@ -1,6 +1,7 @@
-// What the renderers of models share: the report beside their pictures, and their command lines' values.
+// What the renderers of models share: the report beside their pictures, and sizes on their command lines.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Size } from './crop.js';
 import { type Measured, rounded, sizeText } from './measure.js';
 
 export interface Report {
@@ -30,12 +31,10 @@ export function meshFacts(found: Measured, name = ''): Record<string, unknown> {
   );
 }
 
-/** `960x720` or a pair given apart. Throws an Error that says what was expected. */
-export function sizeFrom(width: string | undefined, height: string | undefined) {
-  const one = (name: string, value: string | undefined) => {
-    const number = Number(value);
-    if (Number.isInteger(number) && number >= 64 && number <= 1280) return number;
-    throw new Error(`--${name} must be a whole number of pixels from 64 to 1280, not ${value}`);
-  };
-  return { width: one('width', width), height: one('height', height) };
+/** `960x720`, in pixels. Throws an Error that says what was expected. */
+export function sizeFrom(text: string): Size {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(text)?.map(Number) ?? [];
+  const fits = (side: number | undefined): side is number => side !== undefined && side >= 64 && side <= 1280;
+  if (fits(width) && fits(height)) return { width, height };
+  throw new Error(`the size must be WIDTHxHEIGHT, each from 64 to 1280 pixels, not ${text}`);
 }

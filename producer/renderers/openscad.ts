@@ -1,7 +1,7 @@
-// Draws an OpenSCAD design with OpenSCAD: its own preview from each side asked for, and, beside it, its full geometry
-// for the numbers. Whatever OpenSCAD complains about is reported.
-//   openscad.cjs --out DIR --source FILE --views iso,front,right,top --width 960 --height 720
-//                [--camera X,Y,Z,RX,RY,RZ,D] [--colorscheme NAME] [--define 'a=1;b="x"'] [--measure-s 40] [--keep-model]
+// Draws an OpenSCAD design with OpenSCAD: its own preview from each side asked for, the first as the hero, and beside
+// it the full geometry for the numbers. What OpenSCAD complains about is reported.
+//   openscad.cjs --source=FILE [--views=iso,front,right,top] [--size=960x720] [--camera=X,Y,Z,RX,RY,RZ,D]
+//                [--colorscheme=NAME] [--measure-s=20]       files go into $PREVIEW_OUT
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -26,143 +26,148 @@ const VIEWS: Record<string, { turn: string; label: string }> = {
 const LARGER = 2.5;
 const VIEW_MS = 100_000;
 
-const { values } = parseArgs({
-  options: {
-    out: { type: 'string' },
-    source: { type: 'string' },
-    views: { type: 'string', default: 'iso' },
-    width: { type: 'string', default: '960' },
-    height: { type: 'string', default: '720' },
-    camera: { type: 'string', default: '' },
-    colorscheme: { type: 'string', default: 'Tomorrow' },
-    define: { type: 'string', default: '' },
-    'measure-s': { type: 'string', default: '40' },
-    'keep-model': { type: 'boolean', default: false },
-  },
-});
-
 interface Job {
   out: string;
   source: string;
-  defines: string[];
+  size: Size;
+  /** A camera of the recipe's own for the first view, as OpenSCAD takes it; empty: fitted to the design. */
+  camera: string;
+  colorscheme: string;
 }
 
-/** The design's geometry, as OpenSCAD computes it when it is rendered in full. */
+/** What OpenSCAD computes when a design is rendered in full. */
 interface Geometry {
   said: Said;
-  /** The file: an STL of a solid, an SVG of something flat. Null: none was made. */
+  /** An STL of something solid, an SVG of something flat; null where none was made. */
   file: string | null;
 }
 
-const FLAT = /not a 3D object/;
-
-async function geometryOf({ out, source, defines }: Job, timeout_ms: number): Promise<Geometry> {
-  const to = async (name: string) => {
+async function geometryOf({ out, source }: Job, timeout_ms: number, signal: AbortSignal): Promise<Geometry> {
+  const to = async (name: string, ...format: string[]) => {
     const file = join(out, name);
-    const said = await runProgram(['openscad', '-o', file, ...defines, source], { timeout_ms });
+    const said = await runProgram(['openscad', '-o', file, ...format, source], { timeout_ms, signal });
     return { said, file: said.code === 0 && existsSync(file) ? file : null };
   };
-  const solid = await to('model.stl');
-  return FLAT.test(solid.said.stderr) ? to('model.svg') : solid;
+  const solid = await to('model.stl', '--export-format=binstl');
+  return /not a 3D object/.test(solid.said.stderr) ? to('model.svg') : solid;
 }
 
-async function drawView(name: string, job: Job, size: Size, env: NodeJS.ProcessEnv): Promise<Said> {
-  const { out, source, defines } = job;
-  const view = VIEWS[name];
-  if (!view) throw new Error(`--views knows ${Object.keys(VIEWS).join(', ')}, not ${name}`);
-  const fixed = name === 'iso' && values.camera !== '';
-  const scale = fixed ? 2 : LARGER;
-  const raw = join(out, `raw-${name}.png`);
-  const camera = fixed
-    ? [`--camera=${values.camera}`]
-    : [`--camera=0,0,0,${view.turn},0`, '--viewall', '--autocenter', '--projection=o'];
-  const imgsize = `--imgsize=${Math.round(size.width * scale)},${Math.round(size.height * scale)}`;
-  const argv = ['openscad', '-o', raw, imgsize, ...camera, `--colorscheme=${values.colorscheme}`, ...defines, source];
+/** Draws one view as `name` in the output folder. */
+async function draw(view: string, name: string, job: Job, env: NodeJS.ProcessEnv): Promise<Said> {
+  const { size, camera } = job;
+  const scale = camera ? 2 : LARGER;
+  const raw = join(job.out, `raw-${view}.png`);
+  const argv = [
+    'openscad',
+    ...['-o', raw],
+    `--imgsize=${Math.round(size.width * scale)},${Math.round(size.height * scale)}`,
+    `--camera=${camera || `0,0,0,${VIEWS[view]!.turn},0`}`,
+    ...(camera ? [] : ['--viewall', '--autocenter', '--projection=o']),
+    `--colorscheme=${job.colorscheme}`,
+    job.source,
+  ];
   const said = await runProgram(argv, { env, timeout_ms: VIEW_MS });
-  if (said.code === 0 && existsSync(raw)) {
-    frame(raw, join(out, name === 'iso' ? 'render.png' : `views/${name}.png`), size, { fit: !fixed });
+  if (said.code === 0) {
+    frame(raw, join(job.out, name), size, { fit: camera === '' });
     rmSync(raw);
   }
   return said;
 }
 
-/** Lines of a kind, each once, at most five. */
+/** What matches, each once, at most five. */
 const lines = (text: string, kind: RegExp): string[] =>
   [...new Set([...text.matchAll(kind)].map((match) => match[1]!.trim()))].slice(0, 5);
 
 /** What OpenSCAD said of the geometry, and what is measured on it. */
-async function factsOf({ said, file }: Geometry, job: Job): Promise<Record<string, unknown>> {
-  const number = (name: string) => {
-    const found = new RegExp(`^\\s+${name}:\\s+(\\d+)`, 'm').exec(said.stderr);
-    return found ? { [name.toLowerCase()]: Number(found[1]) } : {};
-  };
+async function factsOf({ said, file }: Geometry): Promise<Record<string, unknown>> {
   if (file === null) return {};
+  const counted = (name: string) => {
+    const [, count] = new RegExp(`^\\s+${name}:\\s+(\\d+)`, 'm').exec(said.stderr) ?? [];
+    return count ? { [name.toLowerCase()]: Number(count) } : {};
+  };
   if (file.endsWith('.svg')) {
     const [, width, height] = /viewBox="\S+ \S+ (\S+) (\S+)"/.exec(readFileSync(file, 'utf8')) ?? [];
-    return { ...number('Contours'), bounding_box: `${Number(width)} × ${Number(height)}`, dimensions: 2 };
+    return { ...counted('Contours'), bounding_box: `${width} × ${height}` };
   }
-  const { triangles: _triangles, ...measured } = meshFacts(measure((await readMesh(file)).corners));
-  return { ...number('Facets'), ...number('Vertices'), ...measured };
+  const { triangles, ...rest } = meshFacts(measure((await readMesh(file)).corners));
+  const facets = counted('Facets');
+  return { ...facets, ...counted('Vertices'), ...('facets' in facets ? {} : { triangles }), ...rest };
+}
+
+function notMeasured({ said, file }: Geometry, limit_s: number): string[] {
+  if (file !== null) return [];
+  if (said.timedOut)
+    return [
+      `not_measured: the full geometry takes over ${limit_s} s; the pictures are OpenSCAD's quick preview`,
+    ];
+  const empty = /top level object is empty/.test(said.stderr);
+  return [`not_measured: ${empty ? 'the design is empty' : said.stderr.trim().split('\n').at(-1)}`];
+}
+
+function options() {
+  const { values } = parseArgs({
+    options: {
+      source: { type: 'string' },
+      views: { type: 'string', default: 'iso' },
+      size: { type: 'string', default: '960x720' },
+      camera: { type: 'string', default: '' },
+      colorscheme: { type: 'string', default: 'Tomorrow' },
+      'measure-s': { type: 'string', default: '20' },
+    },
+  });
+  const out = process.env['PREVIEW_OUT'];
+  if (!out) throw new Error('PREVIEW_OUT must name a folder for the pictures');
+  if (!values.source) throw new Error('there is no .scad file to draw');
+  const views = values.views.split(',');
+  const unknown = views.find((view) => !Object.hasOwn(VIEWS, view));
+  if (unknown !== undefined)
+    throw new Error(`views are ${Object.keys(VIEWS).join(', ')}, not ${JSON.stringify(unknown)}`);
+  const { source, camera, colorscheme } = values;
+  const job: Job = { out, source, size: sizeFrom(values.size), camera, colorscheme };
+  return { job, views, limit_s: Number(values['measure-s']) };
 }
 
 async function main(): Promise<void> {
-  const { out, source } = values;
-  if (!out || !source) throw new Error('--out and --source must be given');
-  mkdirSync(join(out, 'views'), { recursive: true });
-  const defines = values.define.split(';').filter(Boolean).map((assignment) => `-D${assignment}`);
-  const job = { out, source, defines };
-  const size = sizeFrom(values.width, values.height);
-  const views = values.views.split(',').filter(Boolean);
+  const { job, views, limit_s } = options();
+  mkdirSync(join(job.out, 'views'), { recursive: true });
+  const nameOf = (view: string) => (view === views[0] ? 'render.png' : `views/${view}.png`);
+  const jobOf = (view: string) => (view === views[0] ? job : { ...job, camera: '' });
   const display = await openDisplay();
+  const stop = new AbortController();
   try {
-    const measuring = geometryOf(job, Number(values['measure-s']) * 1000);
-    const drawn = await forEachParallel(views, (view) => drawView(view, job, size, display.env));
-    const failed = drawn.find((said) => said.code !== 0);
+    const measuring = geometryOf(job, limit_s * 1000, stop.signal);
+    const drawn = await forEachParallel(views, (view) => draw(view, nameOf(view), jobOf(view), display.env));
+    const failed = drawn.find(({ code }) => code !== 0);
     if (failed) {
-      process.stderr.write(failed.stderr);
-      process.exitCode = failed.timedOut ? 124 : (failed.code ?? 1);
+      process.stderr.write(failed.stderr || 'OpenSCAD drew nothing\n');
+      process.exitCode = failed.code ?? 1;
       return;
     }
     const geometry = await measuring;
-    const flat = geometry.file?.endsWith('.svg') === true;
+    const labels = Object.fromEntries(views.map((view) => [nameOf(view), VIEWS[view]!.label]));
+    if (job.camera) labels['render.png'] = 'The recipe’s camera';
     // Something flat is seen from above; from the corner it would be a sliver.
-    if (flat && views.includes('iso') && values.camera === '') {
-      VIEWS['iso'] = { turn: VIEWS['top']!.turn, label: 'Top (the design is flat)' };
-      await drawView('iso', job, size, display.env);
+    else if (geometry.file?.endsWith('.svg') && views[0] === 'iso') {
+      await draw('top', 'render.png', job, display.env);
+      labels['render.png'] = 'Top; the design is flat';
     }
-    const all = drawn[0]!.stderr + geometry.said.stderr;
+    const all = `${drawn[0]!.stderr}${geometry.said.stderr}`;
     process.stderr.write(all);
-    const warnings = lines(all, /^(?:WARNING|ERROR|DEPRECATED): (.*)/gm)
-      .filter((line) => !/Viewall and autocenter|can't be used/.test(line))
-      .map((line) => `openscad: ${line}`);
-    if (geometry.said.timedOut)
-      warnings.push(
-        `not_measured: the full geometry took over ${values['measure-s']} s; the pictures are OpenSCAD's preview`,
-      );
-    else if (geometry.file === null) warnings.push(`not_measured: ${complaint(geometry.said)}`);
-    const facts = await factsOf(geometry, job);
+    const facts = await factsOf(geometry);
     const echo = lines(all, /^ECHO: (.*)/gm).map((line) => line.slice(0, 120));
-    writeReport(out, {
-      headline: [basename(source), facts['bounding_box']].filter(Boolean).join(': '),
-      facts: { ...facts, ...(echo.length > 0 ? { echo } : {}) },
-      warnings,
-      labels: Object.fromEntries(
-        views.map((view) => [view === 'iso' ? 'render.png' : `views/${view}.png`, labelOf(view)]),
-      ),
+    if (echo.length > 0) facts['echo'] = echo.join('; ');
+    const complaints = lines(all, /^(?:WARNING|ERROR|DEPRECATED): (.*)/gm).map((line) => `openscad: ${line}`);
+    writeReport(job.out, {
+      headline: [basename(job.source), facts['bounding_box']].filter(Boolean).join(': '),
+      facts,
+      warnings: [...complaints, ...notMeasured(geometry, limit_s)],
+      labels: { ...labels, 'model.stl': 'Full geometry', 'model.svg': 'Outline' },
     });
-    if (!values['keep-model'] && geometry.file) rmSync(geometry.file);
   } finally {
+    stop.abort();
     display.close();
   }
 }
-
-const labelOf = (view: string): string =>
-  view === 'iso' && values.camera !== '' ? 'Camera of the recipe' : VIEWS[view]!.label;
-
-const complaint = ({ stderr }: Said): string =>
-  /Current top level object is empty/.test(stderr)
-    ? 'the design is empty'
-    : (stderr.trim().split('\n').at(-1) ?? 'OpenSCAD made no geometry');
 
 main().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`);

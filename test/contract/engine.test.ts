@@ -95,6 +95,26 @@ test('{source} is the main one of the sources, unless with names another', async
   expect((await captured(project, ['--recipe', 'named'])).summary['facts']).toEqual({ main: 'zoo.txt' });
 });
 
+test('{source} and each take only what the recipe draws; a change of the rest renders again', async () => {
+  const files = { 'a.tex': '', 'plan.drawn': 'p', 'deep/hall.drawn': 'h' };
+  const recipe = {
+    sources: ['**/*.drawn', '*.tex', 'a.png'],
+    draws: ['**/*.drawn'],
+    run: [sh('echo "saw $1"; cp a.png "$2"', '{source}', '{out}/{name}.png')],
+    artifacts: [{ path: '*.png', role: 'hero' }],
+    facts: [{ name: 'saw', from: 'stdout', match: 'saw (.*)' }],
+  };
+  const project = projectWith({ quick: recipe, each: { ...recipe, each: true } }, files);
+  expect((await captured(project)).summary['facts']).toEqual({ saw: 'plan.drawn' });
+  expect((await captured(project, ['--recipe', 'each'])).summary['facts']).toEqual({
+    'plan.saw': 'plan.drawn',
+    'hall.saw': 'deep/hall.drawn',
+  });
+  expect((await captured(project)).result['cached']).toBe(true);
+  write(project, { 'a.tex': 'changed' });
+  expect((await captured(project)).result['cached']).toBe(false);
+});
+
 test('parallel commands run side by side: each waits for what the other writes', async () => {
   const wait = (own: string, other: string) =>
     sh(
