@@ -1,18 +1,20 @@
 // preview.json: what a renderer tells the publisher and an agent about what it drew. Small, whatever
 // was drawn.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { cutText, neutralise } from '../../src/text.js';
 import type { Remark } from './remarks.js';
 
 /** The form of preview.json. */
 export type Report = {
   headline: string;
-  facts: Record<string, number | string>;
+  facts: Record<string, number | string | boolean>;
   /** Each begins with a snake_case code and a colon. */
   warnings: string[];
   /** A picture's path in the output to the file it shows. */
   labels: Record<string, string>;
   next_actions: string[];
-  backend: string;
+  backend?: string;
 };
 
 const WARNINGS = 20;
@@ -50,4 +52,14 @@ export function warningsOf(remarks: readonly { path: string; remark: Remark }[])
 export function actionsFor(warnings: readonly string[]): string[] {
   const codes = new Set(warnings.map((warning) => warning.slice(0, warning.indexOf(':'))));
   return [...codes].flatMap((code) => ACTIONS[code] ?? []).slice(0, 5);
+}
+
+/** Leaves the report where the publisher looks for it; texts of other programs in it are made harmless. */
+export function writeReport(out: string, report: Report): void {
+  const warnings = report.warnings.map((warning) => neutralise(cutText(warning, 2 * WARNING_BYTES)));
+  const shown = warnings.slice(0, WARNINGS - 1);
+  if (warnings.length > WARNINGS - 1)
+    shown.push(`more_warnings: ${warnings.length - shown.length} more are not listed`);
+  const whole = { ...report, headline: neutralise(cutText(report.headline, WARNING_BYTES)), warnings: shown };
+  writeFileSync(join(out, 'preview.json'), `${JSON.stringify(whole, null, 2)}\n`);
 }

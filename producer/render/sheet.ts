@@ -10,10 +10,10 @@ import { escapeXml } from './xml.js';
 /** The most drawings on a sheet. */
 export const CELLS = 12;
 
-type Box = { left: number; top: number; width: number; height: number };
+export type Box = { left: number; top: number; width: number; height: number };
 
-const GAP = 24;
-const CAPTION = 30;
+export const GAP = 24;
+export const CAPTION = 30;
 const LETTER = 12;
 // The advance of every letter of DejaVu Sans Mono, in its size.
 const ADVANCE = 0.602;
@@ -112,7 +112,7 @@ function lines(text: string, width: number): string[] {
 }
 
 /** One line of text under `top`, cut in its middle to the box's width: a path says most at its ends. */
-function label(text: string, { left, top, width }: Box, colour: string): string {
+export function label(text: string, { left, top, width }: Box, colour: string): string {
   const letters = [...text];
   const room = lettersIn(width);
   const start = Math.floor(room / 3);

@@ -2,7 +2,7 @@
 //   svg.cjs --out DIR [--size 1280] [--thumb 320] [--background checker|COLOUR] -- a.svg b.svg …
 // Exit 0 with pictures and preview.json in DIR; 1 where nothing could be drawn; 2 for wrong usage.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sha256 } from '../../src/hash.js';
 import { neutralise } from '../../src/text.js';
@@ -11,6 +11,7 @@ import { BACKEND, draw, heroLongest } from '../render/draw.js';
 import { type Entry, openEntry, type Readable } from '../render/entry.js';
 import { openFonts } from '../render/fonts.js';
 import { GLANCE_NAME, glanceAt } from '../render/glance.js';
+import { counted, portable } from '../render/names.js';
 import { coverageOf, type Ground, onGround, type Picture, shrink } from '../render/picture.js';
 import { encodePng } from '../render/png.js';
 import type { Remark } from '../render/remarks.js';
@@ -122,7 +123,7 @@ async function drawViews(entries: readonly Entry[], options: Options, tell: Tell
       options,
       tell,
     );
-    const name = `views/${String(index + 1).padStart(2, '0')}-${portable(entry.path)}.png`;
+    const name = `views/${String(index + 1).padStart(2, '0')}-${portable(entry.path, 'drawing')}.png`;
     write(options.out, name, onGround(bare, ground));
     labels[name] = entry.path;
   }
@@ -165,21 +166,6 @@ const complain = (path: string, reason: string): void => {
   process.stderr.write(`${neutralise(`${path}: ${reason}`)}\n`);
 };
 const rounded = (value: number): number => Math.round(value * 100) / 100;
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-/** A file's name in letters that every system takes. */
-function portable(path: string): string {
-  const plain = basename(path)
-    .replace(/\.svgz?$/i, '')
-    .normalize('NFKD')
-    .replace(/[^\w.-]+/g, '-');
-  return (
-    plain
-      .toLowerCase()
-      .slice(0, 40)
-      .replace(/^[-.]+|[-.]+$/g, '') || 'drawing'
-  );
-}
 
 main().then(
   (code) => {
