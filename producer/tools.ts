@@ -1,7 +1,7 @@
 // Which renderer this is: where a program lies, what tells one build of it from another, and its version in words.
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Recipe } from '../src/config.js';
+import type { Need, Recipe } from '../src/config.js';
 import { readJsonObject } from '../src/json.js';
 import { CACHE_NAME } from '../src/layout.js';
 import { PACKAGE_VERSION } from '../src/version.js';
@@ -47,26 +47,41 @@ export async function lookUpTools(recipe: NamedRecipe, project: string, root: st
 
 /** Looks for all programs of a recipe. The version is asked once for each build and then remembered in `.cache`. */
 async function lookUpPart(recipe: Recipe, project: string, root: string): Promise<PartTools> {
-  const needs = recipe.needs ?? [];
-  const named = new Set([
-    ...needs.map((need) => need.program),
-    ...(recipe.run ?? []).map((argv) => argv[0]!),
-  ]);
   const identity: string[] = [`preview-recorder ${PACKAGE_VERSION}`];
-  for (const program of named) {
-    if (program === '{node}') {
+  for (const need of needsOf(recipe)) {
+    if (need.program === '{node}') {
       identity.push(`node ${process.version}`);
       continue;
     }
-    const file = findProgram(located(program, project), project);
+    const file = findNeed(need, project);
     if (file === null) {
-      const debian = needs.find((need) => need.program === program)?.debian ?? null;
+      const { program, debian = null } = need;
       return { identity, missing: { program, debian }, backend: null };
     }
     identity.push(identityOf(file));
   }
   const backend = recipe.version ? await backendOf(recipe.version, identity.join('\n'), project, root) : null;
   return { identity: backend ? [...identity, backend] : identity, missing: null, backend };
+}
+
+/** What a recipe says it needs, and the programs of its commands. */
+export function needsOf({ needs = [], run = [] }: Recipe): Need[] {
+  const stated = new Set(needs.flatMap(({ program, or = [] }) => [program, ...or]));
+  const started = new Set(run.map((argv) => argv[0]!));
+  return [
+    ...needs,
+    ...[...started].filter((program) => !stated.has(program)).map((program) => ({ program })),
+  ];
+}
+
+/** The file of the program that a variable names, of the program itself, or of one that does as well; else null. */
+export function findNeed({ program, or = [] }: Need, project: string): string | null {
+  for (const name of [...or.filter((other) => other.startsWith('$')), program, ...or]) {
+    const stated = name.startsWith('$') ? process.env[name.slice(1)] : name;
+    const file = stated ? findProgram(located(stated, project), project) : null;
+    if (file !== null) return file;
+  }
+  return null;
 }
 
 /** A program's name with the folders filled in that a recipe may name. */

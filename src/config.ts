@@ -44,6 +44,15 @@ const warningRule = z.strictObject({
   ),
 });
 
+const needRule = z.strictObject({
+  program: z.string(),
+  or: described(
+    z.optional(z.array(z.string())),
+    'Programs that do as well; $NAME is the one that this environment variable names.',
+  ),
+  debian: z.optional(z.string()),
+});
+
 const recipeSchema = z.strictObject({
   description: z.optional(z.string()),
   software: z.optional(z.string()),
@@ -80,7 +89,7 @@ const recipeSchema = z.strictObject({
   artifacts: z.optional(z.array(artifactRule)),
   facts: z.optional(z.array(factRule)),
   warnings: z.optional(z.array(warningRule)),
-  needs: z.optional(z.array(z.strictObject({ program: z.string(), debian: z.optional(z.string()) }))),
+  needs: z.optional(z.array(needRule)),
   version: described(
     z.optional(z.array(z.string()).check(z.minLength(1))),
     'The command that prints the version of the renderer.',
@@ -95,6 +104,7 @@ export type Recipe = z.infer<typeof recipeSchema>;
 export type ArtifactRule = z.infer<typeof artifactRule>;
 export type FactRule = z.infer<typeof factRule>;
 export type WarningRule = z.infer<typeof warningRule>;
+export type Need = z.infer<typeof needRule>;
 
 const configSchema = z.strictObject({
   $schema: z.optional(z.string()),

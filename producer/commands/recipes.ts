@@ -5,8 +5,7 @@ import { command, runCommand } from '../../src/command.js';
 import { workingDirectory } from '../../src/layout.js';
 import { DEFAULT_RULES } from '../collect.js';
 import { builtinNames, findRecipe, loadProject, type NamedRecipe } from '../config.js';
-import { findProgram } from '../program.js';
-import { located } from '../tools.js';
+import { findNeed, needsOf } from '../tools.js';
 
 interface Row {
   name: string;
@@ -17,18 +16,13 @@ interface Row {
 }
 
 function rowOf(recipe: NamedRecipe, project: string): Row {
-  const programs = [
-    ...new Set([
-      ...(recipe.needs ?? []).map((need) => need.program),
-      ...(recipe.run ?? []).map((argv) => argv[0]!),
-    ]),
-  ].filter((name) => name !== '{node}');
+  const needs = needsOf(recipe).filter(({ program }) => program !== '{node}');
   return {
     name: recipe.name,
     description: recipe.description ?? '',
     emits: [...new Set((recipe.artifacts ?? DEFAULT_RULES).map((rule) => rule.role))],
-    needs: programs,
-    available: programs.every((program) => findProgram(located(program, project), project) !== null),
+    needs: needs.map(({ program }) => program),
+    available: needs.every((need) => findNeed(need, project) !== null),
   };
 }
 

@@ -13,6 +13,7 @@ export interface Said {
 
 export interface ChildOptions {
   timeout_ms: number;
+  cwd?: string | undefined;
   env?: NodeJS.ProcessEnv;
   /** Ends it. */
   signal?: AbortSignal;
@@ -23,10 +24,10 @@ const KEPT = 1024 * 1024;
 /** Runs argv to its end. Rejects only where it cannot be started; output beyond 1 MB a stream is dropped. */
 export function runProgram(
   argv: readonly string[],
-  { env = process.env, timeout_ms, signal }: ChildOptions,
+  { cwd, env = process.env, timeout_ms, signal }: ChildOptions,
 ): Promise<Said> {
   return new Promise((resolve, reject) => {
-    const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(argv[0]!, argv.slice(1), { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let timedOut = false;
     const stop = () => child.kill('SIGKILL');
     signal?.addEventListener('abort', stop, { once: true });
@@ -58,12 +59,12 @@ export function runProgram(
 /** Does `work` for every item, as many at once as there are cores; results in the order of the items. */
 export async function forEachParallel<T, R>(
   items: readonly T[],
-  work: (item: T) => Promise<R>,
+  work: (item: T, index: number) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = new Array(items.length);
   let next = 0;
   const worker = async () => {
-    for (let n = next++; n < items.length; n = next++) results[n] = await work(items[n]!);
+    for (let n = next++; n < items.length; n = next++) results[n] = await work(items[n]!, n);
   };
   await Promise.all(Array.from({ length: Math.min(items.length, availableParallelism()) }, worker));
   return results;

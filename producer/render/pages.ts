@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cutText } from '../../src/text.js';
 import { album, writePicture } from './album.js';
+import { forEachParallel } from './child.js';
 import { loadPicture } from './load.js';
 import { counted, named, numbered, portable } from './names.js';
 import { type Picture, paste } from './picture.js';
-import { each, type Failure, failure, must, start } from './programs.js';
+import { type Failure, failure, must, start } from './programs.js';
 import type { Report } from './report.js';
 
 /** `label` is what people know the file by; `noun` what they call one of its pages. */
@@ -36,7 +37,7 @@ const TEXT_BYTES = 512 * 1024;
 export async function showPages(documents: readonly Document[], out: string): Promise<Shown> {
   const warnings: string[] = [];
   const reasons: string[] = [];
-  const results = await each(documents.slice(0, SHOWN), async (document) => {
+  const results = await forEachParallel(documents.slice(0, SHOWN), async (document) => {
     try {
       return await open(document);
     } catch (error) {
@@ -58,7 +59,9 @@ export async function showPages(documents: readonly Document[], out: string): Pr
       warnings.push(
         `left_out: ${label}: ${counted(cut, 'sheet')} larger than the picture; the top left is shown`,
       );
-  const drawn = (await each(opened, (document, n) => draw(document, quotas[n]!, n, warnings))).flat();
+  const drawn = (
+    await forEachParallel(opened, (document, n) => draw(document, quotas[n]!, n, warnings))
+  ).flat();
   const blank = drawn.filter(({ picture }) => isBlank(picture));
   if (blank.length > 0) warnings.push(`blank_page: nothing is on ${named(blank.map(({ label }) => label))}`);
   if (drawn.length === 1) writePicture(join(out, 'render.png'), drawn[0]!.picture);
@@ -158,7 +161,7 @@ async function draw(document: Opened, count: number, n: number, warnings: string
   const said = stderr.trim().split('\n').filter(Boolean);
   if (said.length > 0) warnings.push(`pdf_damaged: ${label}: ${cutText(said[0]!, 200)}`);
   const files = readdirSync(folder).sort();
-  const drawn = await each(files, async (name, index) => ({
+  const drawn = await forEachParallel(files, async (name, index) => ({
     picture: framed((await loadPicture(join(folder, name), LONGEST)).picture, noun),
     path: `pages/${numbered(n)}-${portable(label)}-${noun}-${index + 1}.png`,
     label: pages === 1 ? label : `${label}, ${noun} ${index + 1} of ${pages}`,

@@ -1,7 +1,6 @@
 // What our renderers share that drive other programs: starting one, saying in words why it failed, and ending with it.
-import { execFile } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import { cutText, neutralise } from '../../src/text.js';
+import { runProgram } from './child.js';
 
 /** Why nothing can be shown, in words for whoever works on the project. */
 export type Failure = { failure: string };
@@ -12,19 +11,18 @@ const isFailure = (value: unknown): value is Failure =>
 export type Ended = { code: number; stdout: string; stderr: string };
 export type StartOptions = { cwd?: string; env?: NodeJS.ProcessEnv };
 
-const OUTPUT_BYTES = 256 * 1024 * 1024;
+/** No bound of ours: the capture ends its renderer, with all that it started, when its time is up. */
+const UNBOUNDED_MS = 24 * 3600 * 1000;
 
 /** Runs a program to its end, whatever its exit code; one that a signal ended has 128. Throws a `Failure` where it is not there. */
-export function start(argv: readonly string[], { cwd, env }: StartOptions = {}): Promise<Ended> {
-  const [program, ...args] = argv as [string, ...string[]];
-  const options = { cwd, env, maxBuffer: OUTPUT_BYTES, encoding: 'utf8' } as const;
-  return new Promise((resolve, reject) => {
-    execFile(program, args, options, (error, stdout, stderr) => {
-      if (error?.code === 'ENOENT') reject(failure(`${program} is not installed`));
-      else if (typeof error?.code === 'string') reject(failure(`${program}: ${error.message}`));
-      else resolve({ code: error ? (error.code ?? 128) : 0, stdout, stderr });
-    });
-  });
+export async function start(argv: readonly string[], options: StartOptions = {}): Promise<Ended> {
+  try {
+    const { code, stdout, stderr } = await runProgram(argv, { ...options, timeout_ms: UNBOUNDED_MS });
+    return { code: code ?? 128, stdout, stderr };
+  } catch (error) {
+    // ENOENT above all: it is not there, or its folder is not.
+    throw failure(`${argv[0]} cannot be started: ${(error as NodeJS.ErrnoException).code ?? error}`);
+  }
 }
 
 /** As `start`, but a program that fails is a `Failure` with its own last words. */
@@ -37,18 +35,6 @@ export async function must(argv: readonly string[], options?: StartOptions): Pro
       .split(/[\r\n]/)
       .at(-1) ?? '';
   throw failure(`${argv[0]} ended with exit code ${ended.code}: ${last}`);
-}
-
-/** Does `work` for every item, as many at a time as there are cores, and keeps the order. */
-export async function each<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>) {
-  const done: R[] = [];
-  let next = 0;
-  const worker = async () => {
-    for (let index = next++; index < items.length; index = next++)
-      done[index] = await work(items[index]!, index);
-  };
-  await Promise.all(Array.from({ length: Math.min(items.length, availableParallelism()) }, worker));
-  return done;
 }
 
 /** Runs a renderer's `main`; what it throws as a `Failure` is said on standard error, and the exit code is 1. */

@@ -1,5 +1,5 @@
 // Typesets LaTeX documents and draws their pages, a program of its own.
-//   latex.cjs --out DIR --tmp DIR [--source main.tex] -- files of the project
+//   latex.cjs --out DIR --tmp DIR [--first main.tex] -- files of the project
 // Exit 0 with pictures, the PDF and preview.json in DIR; 1 where a document has an error or there is none.
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,12 @@ const NOTICED_POINTS = 0.75;
 
 renderer('latex', async () => {
   const text = { type: 'string' } as const;
-  const options = { out: text, tmp: text, source: text };
+  const options = { out: text, tmp: text, first: text };
   const { values, positionals } = parseArgs({ allowPositionals: true, options });
-  const { out, tmp, source } = values;
+  const { out, tmp, first } = values;
   if (!out || !tmp) throw failure('expected --out DIR and --tmp DIR');
-  const found = source
-    ? [source]
-    : mainFirst(positionals.filter((path) => path.endsWith('.tex') && isDocument(path)));
+  const all = positionals.filter((path) => path.endsWith('.tex') && isDocument(path));
+  const found = [...all.filter((path) => path === first), ...all.filter((path) => path !== first)];
   if (found.length === 0) throw failure('no .tex file here has a \\documentclass');
   const warnings: string[] = [];
   const labels: Record<string, string> = {};
@@ -66,13 +65,6 @@ renderer('latex', async () => {
     next_actions: counts.undefined > 0 ? ['define what is referred to, or mend the names'] : [],
   });
 });
-
-/** main.tex and its like first, then those that lie less deep, then by name. */
-function mainFirst(paths: readonly string[]): string[] {
-  const rank = (path: string) =>
-    `${/(^|\/)(main|index|paper|thesis|report|document)\.tex$/.test(path) ? 0 : 1}${path.split('/').length.toString().padStart(3, '0')}${path}`;
-  return [...paths].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
-}
 
 function inWords(path: string, { overfull, references, citations, others }: Remarks): string[] {
   return [
