@@ -1,6 +1,6 @@
 // PDFs as pictures of their pages, by Poppler: one page whole, several side by side with a picture of each. Says of what
 // kind the pages are, which are left out, which are blank, and what Poppler complains of.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cutText } from '../../src/text.js';
@@ -59,8 +59,9 @@ export async function showPages(documents: readonly Document[], out: string): Pr
       warnings.push(
         `left_out: ${label}: ${counted(cut, 'sheet')} larger than the picture; the top left is shown`,
       );
+  const folder = mkdtempSync(join(tmpdir(), 'pages-'));
   const drawn = (
-    await forEachParallel(opened, (document, n) => draw(document, quotas[n]!, n, warnings))
+    await forEachParallel(opened, (document, n) => draw(document, quotas[n]!, n, folder, warnings))
   ).flat();
   const blank = drawn.filter(({ picture }) => isBlank(picture));
   if (blank.length > 0) warnings.push(`blank_page: nothing is on ${named(blank.map(({ label }) => label))}`);
@@ -72,8 +73,9 @@ export async function showPages(documents: readonly Document[], out: string): Pr
     }));
     writePicture(join(out, 'render.png'), await album(leaves));
     mkdirSync(join(out, 'pages'), { recursive: true });
-    for (const { path, picture } of drawn) writePicture(join(out, path), picture);
+    for (const { path, made } of drawn) copyFileSync(made, join(out, path));
   }
+  rmSync(folder, { recursive: true });
   const text = opened.map((document) => document.text).join('\n');
   if (text.trim() !== '') writeFileSync(join(out, 'text.txt'), cutText(text, TEXT_BYTES));
   return { opened, facts: factsOf(opened), warnings, labels: labelsOf(opened, drawn) };
@@ -148,32 +150,35 @@ function inMillimetres(size: string): string {
   return `${mm(width)} × ${mm(height)} mm${name ? ` (${name})` : ''}`;
 }
 
-async function draw(document: Opened, count: number, n: number, warnings: string[]) {
+async function draw(document: Opened, count: number, n: number, folder: string, warnings: string[]) {
   if (count === 0) return [];
   const { file, label, noun, pages } = document;
-  const folder = mkdtempSync(join(tmpdir(), 'pages-'));
-  const last = String(count);
   const how = noun === 'sheet' ? cutAt(document.dpi) : ['-scale-to', String(LONGEST)];
+  const prefix = `${n}-page`;
   const { stderr } = await must([
-    ...['pdftoppm', '-png', '-f', '1', '-l', last, ...how],
-    ...[file, join(folder, 'page')],
+    ...['pdftoppm', '-png', '-f', '1', '-l', String(count), ...how],
+    ...[file, join(folder, prefix)],
   ]);
   const said = stderr.trim().split('\n').filter(Boolean);
   if (said.length > 0) warnings.push(`pdf_damaged: ${label}: ${cutText(said[0]!, 200)}`);
-  const files = readdirSync(folder).sort();
-  const drawn = await forEachParallel(files, async (name, index) => ({
-    picture: framed((await loadPicture(join(folder, name), LONGEST)).picture, noun),
-    path: `pages/${numbered(n)}-${portable(label)}-${noun}-${index + 1}.png`,
-    label: pages === 1 ? label : `${label}, ${noun} ${index + 1} of ${pages}`,
-    short: `${noun} ${index + 1}`,
-  }));
-  rmSync(folder, { recursive: true });
-  return drawn;
+  const names = readdirSync(folder).filter((name) => name.startsWith(prefix));
+  return forEachParallel(names.sort(), async (name, index) => {
+    const made = join(folder, name);
+    const { picture } = await loadPicture(made, LONGEST);
+    const framed = noun === 'sheet' ? withMargin(picture) : picture;
+    if (framed !== picture) writePicture(made, framed);
+    return {
+      picture: framed,
+      made,
+      path: `pages/${numbered(n)}-${portable(label)}-${noun}-${index + 1}.png`,
+      label: pages === 1 ? label : `${label}, ${noun} ${index + 1} of ${pages}`,
+      short: `${noun} ${index + 1}`,
+    };
+  });
 }
 
 /** A sheet ends where its cells end: it gets a margin, so that it is seen to. */
-function framed(picture: Picture, noun: string): Picture {
-  if (noun !== 'sheet') return picture;
+function withMargin(picture: Picture): Picture {
   const [width, height] = [picture.width + 2 * MARGIN, picture.height + 2 * MARGIN];
   const page = { width, height, pixels: new Uint8Array(width * height * 4).fill(255) };
   paste(page, picture, MARGIN, MARGIN);
