@@ -22,7 +22,16 @@ export async function withProgress<T>(work: (onPhase: OnPhase) => Promise<T>): P
 /** For a lock's `onWait`: the phase that says whom is waited for. */
 export const waiting = (onPhase: OnPhase) => (owner: string) => onPhase(`waiting for the session: ${owner}`);
 
-/** Captures with progress on a terminal, prints the result, and returns the exit code. */
-export async function captureAndReport(options: CaptureOptions, json: boolean): Promise<number> {
-  return reportCapture(await withProgress((onPhase) => capture({ ...options, onPhase })), json);
+/** Captures with progress on a terminal, prints the result, and returns the exit code. `from`: a folder with what is rendered already. */
+export async function captureAndReport(
+  options: CaptureOptions & { from?: string | undefined },
+  json: boolean,
+): Promise<number> {
+  const { from, ...rest } = options;
+  const work = async (onPhase: OnPhase) => {
+    if (from === undefined) return capture({ ...rest, onPhase });
+    const { captureFrom } = await import('./from.js');
+    return captureFrom(from, { ...rest, onPhase });
+  };
+  return reportCapture(await withProgress(work), json);
 }

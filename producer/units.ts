@@ -31,7 +31,7 @@ export function unitsOf(
   const sources = all.filter((path) => drawn(path));
   const stated = recipe.with?.['source'];
   if (!recipe.each || stated) {
-    const source = stated ? String(stated) : mainSource(project, sources);
+    const source = stated ? String(stated) : mainSource(project, sources, recipe.sources);
     return { units: [{ source, name: nameFor(1, source), prefix: '' }], left: 0 };
   }
   const order = [
@@ -54,10 +54,24 @@ const nameFor = (at: number, source: string) =>
 
 const MAIN_NAMES = ['main', 'index', 'model', 'scene', 'assembly'];
 
-/** The source that a person would open first: the least deep, of those one that is named for it, then by name. */
-export function mainSource(project: string, sources: readonly string[]): string {
+/**
+ * The source that a person would open first: of those that the first of the recipe's globs names the least deep, of
+ * these one that is named for it, then by name.
+ */
+export function mainSource(
+  project: string,
+  sources: readonly string[],
+  globs: readonly string[] = [],
+): string {
+  const named = globs.map((glob) => picomatch([glob, `${glob.replace(/\/+$/, '')}/**`]));
+  const first = named
+    .map((matches) => sources.filter((path) => matches(path)))
+    .find((hits) => hits.length > 0);
   const names = [...MAIN_NAMES, basename(project).toLowerCase()];
   const depth = (path: string) => (dirname(path) === '.' ? 0 : dirname(path).split('/').length);
   const rank = (path: string) => (names.includes(basename(path, extname(path)).toLowerCase()) ? 0 : 1);
-  return [...sources].sort((a, b) => depth(a) - depth(b) || rank(a) - rank(b) || (a < b ? -1 : 1))[0] ?? '';
+  const order = [...(first ?? sources)].sort(
+    (a, b) => depth(a) - depth(b) || rank(a) - rank(b) || (a < b ? -1 : 1),
+  );
+  return order[0] ?? '';
 }

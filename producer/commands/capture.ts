@@ -1,5 +1,6 @@
 // `preview capture`: records the state of the project as one step.
 import { command, instant, runCommand, seconds, text, whole, withPlace } from '../../src/command.js';
+import { PreviewError } from '../../src/errors.js';
 import { shellQuote } from '../../src/text.js';
 import { captureAndReport } from '../recording.js';
 
@@ -13,6 +14,11 @@ export function main(argv: string[]): Promise<number> {
         "how to render (see `preview recipes`; default: the config's, or what fits the files)",
         text,
       )
+      .option(
+        '--from <dir>',
+        'record what another program rendered into that folder, instead of rendering',
+        text,
+      )
       .option('--command <text>', 'the command this step shows the outcome of', text)
       .option('--started-at <time>', 'when that command began', instant)
       .option('--exit-code <n>', 'how it ended', whole)
@@ -24,12 +30,19 @@ export function main(argv: string[]): Promise<number> {
       .option('--lock-timeout <seconds>', 'how long to wait for the session (default: 10)', seconds)
       .option('--json', 'print one JSON document')
       .action(async (options) => {
+        if (options.from !== undefined && options.recipe !== undefined)
+          throw new PreviewError(
+            'usage',
+            '--from and --recipe exclude each other',
+            'a folder is taken as it is',
+          );
         done(
           await captureAndReport(
             {
               root: options.root,
               session: options.session,
               recipe: options.recipe,
+              from: options.from,
               command: options.command,
               own_command: shellQuote(['preview', 'capture', ...argv]),
               started_at: options.startedAt,
