@@ -1,8 +1,8 @@
 // The reading half: head, steps, manifest and summary as they are on disk. Needs no lock, never writes,
 // and never stops at what is damaged: whatever could be had comes back with the problems found.
-import { realpathSync } from 'node:fs';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { errnoOf, PreviewError } from './errors.js';
+import { isCliAnythingHead, isCliAnythingSession } from './formats/clianything/shape.js';
 import { isObject, type JsonObject, readJsonObject } from './json.js';
 import { HEAD_NAME, MANIFEST_NAME, SUMMARY_NAME, TRAJECTORY_NAME } from './layout.js';
 import { migrate, versionOf } from './migrate.js';
@@ -22,8 +22,10 @@ import {
 import { EMPTY_TAIL, readLines, type Tail } from './trajectory.js';
 import { HEAD_VERSION } from './version.js';
 
+export { inside } from './inside.js';
+
 export interface HeadReading extends Reading<Head | null> {
-  /** The parsed object as it stands on disk, migrated, where it is JSON at all. */
+  /** The parsed object as it stands on disk, migrated if it is ours, where it is JSON at all. */
   raw: JsonObject | null;
   version: number | null;
 }
@@ -33,7 +35,7 @@ export function readHead(dir: string): HeadReading {
   const { value, problems } = readJsonObject(join(dir, HEAD_NAME), HEAD_NAME);
   if (value === null) return { value: null, problems, raw: null, version: null };
   const version = versionOf(value);
-  const raw = migrate(value);
+  const raw = isCliAnythingHead(value) ? value : migrate(value);
   const checked = check(headSchema, raw, HEAD_NAME);
   if (version > HEAD_VERSION) {
     const detail = `it is of version ${version}, this program knows ${HEAD_VERSION}: what is known is read, nothing is written`;
@@ -42,8 +44,14 @@ export function readHead(dir: string): HeadReading {
   return { ...checked, raw, version };
 }
 
-/** @throws PreviewError `version_newer` for a head that this program may read but not write. */
-export function refuseNewer(dir: string, { version }: HeadReading): void {
+/** @throws PreviewError `version_newer` or `session_name` for a head that this program may read but not write. */
+export function refuseNewer(dir: string, { version, raw }: HeadReading): void {
+  if (raw === null ? isCliAnythingSession(dir) : isCliAnythingHead(raw))
+    throw new PreviewError(
+      'session_name',
+      `${dir} was recorded by CLI-Anything; nothing of ours is written into it`,
+      '`previews` reads it as it is; publish into a session of your own',
+    );
   if (version === null || version <= HEAD_VERSION) return;
   throw new PreviewError(
     'version_newer',
@@ -123,26 +131,6 @@ export function readSession(
     value: { dir, head: head.value, steps: steps.value },
     problems: [...head.problems, ...steps.problems],
   };
-}
-
-/**
- * The absolute path of something inside `dir`, or null where the stored path leaves it, by `..`, by an
- * absolute path, or through a symlink (I9). What does not exist is resolved by name alone.
- */
-export function inside(dir: string, stored: string): string | null {
-  if (stored === '' || isAbsolute(stored) || stored.includes('\0')) return null;
-  const within = (base: string, path: string) => {
-    const way = relative(base, path);
-    return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
-  };
-  const path = join(dir, stored);
-  if (!within(dir, path)) return null;
-  try {
-    return within(realpathSync(dir), realpathSync(path)) ? path : null;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return path;
-    throw error;
-  }
 }
 
 export interface Bundle {

@@ -3,8 +3,12 @@ import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { statOf } from './disk.js';
 import { PreviewError } from './errors.js';
+import { cliAnythingSessions, holdsCliAnything } from './formats/clianything/find.js';
+import { isBundleFolder, LIVE_NAME, locateLink } from './formats/clianything/places.js';
+import { isCliAnythingSession } from './formats/clianything/shape.js';
 import {
   byNumber,
+  CURRENT_NAME,
   findRoot,
   findSession,
   HEAD_NAME,
@@ -12,6 +16,7 @@ import {
   MANIFEST_NAME,
   numberOf,
   type Place,
+  ROOT_NAME,
   TRAJECTORY_NAME,
 } from './layout.js';
 
@@ -59,6 +64,11 @@ function byName(ref: string, place: Place): Ref | null {
 
 /** A folder or file, known by what it holds or is called. */
 function byPath(path: string): Ref | null {
+  const session = dirname(path);
+  if (basename(path) === CURRENT_NAME && isFile(join(session, HEAD_NAME)) && isCliAnythingSession(session)) {
+    const bundle = locateLink(session);
+    return bundle === null ? null : { kind: 'bundle', session, bundle };
+  }
   if (isFile(path)) {
     const name = basename(path);
     return name === HEAD_NAME || name === TRAJECTORY_NAME || name === MANIFEST_NAME
@@ -78,9 +88,17 @@ function byPath(path: string): Ref | null {
       bundle: path,
     };
   }
-  if (basename(path) === '.preview' || sessionsOf(path).length > 0) return { kind: 'root', root: path };
-  return isDir(join(path, '.preview')) ? { kind: 'root', root: join(path, '.preview') } : null;
+  if (isOwnRoot(path)) return { kind: 'root', root: path };
+  if (isDir(join(path, ROOT_NAME))) return { kind: 'root', root: join(path, ROOT_NAME) };
+  // A bundle whose capture failed has no manifest.
+  if (isBundleFolder(path) && isDir(join(dirname(dirname(path)), LIVE_NAME)))
+    return { kind: 'bundle', session: null, bundle: path };
+  return holdsCliAnything(path) ? { kind: 'root', root: path } : null;
 }
+
+/** True for a preview root of ours, and false for a folder that holds what CLI-Anything recorded. */
+export const isOwnRoot = (path: string): boolean =>
+  basename(path) === ROOT_NAME || numberedSessions(path).length > 0;
 
 function notFound(ref: string, place: Place): never {
   if (statOf(resolve(place.cwd, ref)))
@@ -96,8 +114,11 @@ function notFound(ref: string, place: Place): never {
 
 const nothing = (message: string, hint: string) => new PreviewError('not_found', message, hint);
 
-/** Names of the sessions in a root, by number. */
-export function sessionsOf(root: string): string[] {
+/** The sessions in a root, as paths from it: ours by number, CLI-Anything's by when they were last written. */
+export const sessionsOf = (root: string): string[] =>
+  isOwnRoot(root) ? numberedSessions(root) : cliAnythingSessions(root);
+
+function numberedSessions(root: string): string[] {
   if (!isDir(root)) return [];
   return readdirSync(root)
     .filter((name) => isSessionName(name) && isDir(join(root, name)))

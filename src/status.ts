@@ -66,8 +66,10 @@ function watched(head: JsonObject, status: string | null): { watcher?: 'alive' |
   return { watcher: watcher === null ? 'dead' : watcherLife(watcher) };
 }
 
+export type StatusDocument = ReturnType<typeof statusOf>;
+
 /** Cuts the command so that the whole document keeps to its bytes. */
-function shorten(document: ReturnType<typeof statusOf>): JsonObject {
+export function shorten(document: StatusDocument): JsonObject {
   const latest = document.trajectory_summary.latest;
   if (!latest?.command) return document;
   const over = utf8Bytes(JSON.stringify(document)) + 1 - LIMITS.status;
@@ -93,7 +95,7 @@ export function statusLines(document: JsonObject, paint: (style: 'bold', text: s
     lines.push(`  command  ${said(latest['command'])}`);
   }
   if (document['render'])
-    lines.push(`  picture  ${said(document['session_dir'])}/${said(document['render'])}`);
+    lines.push(`  picture  ${said(join(String(document['session_dir']), String(document['render'])))}`);
   return lines;
 }
 

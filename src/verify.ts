@@ -20,6 +20,8 @@ export interface Verdict {
   /** 1 when the last step is committed in the head and its line is not yet written: no problem. */
   pending: number;
   problems: Problem[];
+  /** What is no fault but should be known: that a neighbour's recording has no hashes to prove it by. */
+  notes?: Problem[];
 }
 
 export interface VerifyOptions {

@@ -33,4 +33,8 @@ export const LIMITS = {
   status: 1024,
   /** A session rolls over into a new one after this many steps. */
   sessionSteps: 2_000_000,
+  /** A neighbour's JSON file is read whole, so it may be no larger. */
+  neighbourJson: 64 * 1024 * 1024,
+  /** Sessions or bundles of a neighbour that one folder is searched for. */
+  neighbourEntries: 1000,
 } as const;

@@ -1,14 +1,16 @@
 // `previews inspect [REF]`: a session with its newest steps, or one step or bundle with all that is known of it.
-import { existsSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { humanBytes, painter, printJson, say } from '../../src/cli.js';
 import { runCommand, whole } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
-import { bundleName, findSession, numberOf, stepId, WORK_NAME } from '../../src/layout.js';
-import { currentOwner, judge, parseOwner } from '../../src/owner.js';
-import { asWarnings, inside, readBundle, readHead, readSteps } from '../../src/read.js';
-import { sessionsOf } from '../../src/ref.js';
-import type { Head, Problem, Step } from '../../src/schema.js';
+import { cliAnythingBundles } from '../../src/formats/clianything/find.js';
+import type { Recording, SeenBundle, SeenHead, SeenStep } from '../../src/formats/seen.js';
+import { findSession, stepId } from '../../src/layout.js';
+import { asWarnings } from '../../src/read.js';
+import { openRecording, readAnyBundle, sessionOfBundle } from '../../src/recording.js';
+import { isOwnRoot, sessionsOf } from '../../src/ref.js';
+import type { Problem, Reading } from '../../src/schema.js';
 import { neutralise } from '../../src/text.js';
 import { refCommand, refOf } from '../place.js';
 
@@ -31,34 +33,37 @@ export function main(argv: string[]): Promise<number> {
       .action((ref: string | undefined, options: Options) => {
         const found = refOf(ref, options);
         if (found.kind === 'step') return inspectStep(found.session, found.index, options);
-        if (found.kind === 'bundle')
-          return inspectBundle(
-            found.bundle,
-            stepOf(found.session, found.bundle),
-            strayProblems(found.session, found.bundle),
-            options,
-          );
-        return inspectSession(found.kind === 'root' ? sessionOf(found.root) : found.session, options);
+        if (found.kind === 'bundle') return inspectOneBundle(found.session, found.bundle, options);
+        if (found.kind === 'session') return showSession(openRecording(found.session), options);
+        const session = sessionOf(found.root);
+        if (session !== null) return showSession(openRecording(session), options);
+        return inspectOneBundle(null, newestBundle(found.root), options);
       }),
   );
 }
 
 /** A root's current session, or its newest where it has none. */
-function sessionOf(root: string): string {
+function sessionOf(root: string): string | null {
   const session = findSession({ cwd: root, env: {}, root }, root);
   if (session !== null && existsSync(session)) return session;
   const newest = sessionsOf(root).at(-1);
-  if (newest === undefined)
-    throw new PreviewError('not_found', `no session is recorded in ${root}`, '`preview capture` begins one');
-  return join(root, newest);
+  return newest === undefined ? null : join(root, newest);
 }
 
-function inspectSession(session: string, options: Options): void {
-  const { value: head, raw, problems } = readHead(session);
+/** CLI-Anything's bundles lie in no session where nobody began one. */
+function newestBundle(root: string): string {
+  const newest = isOwnRoot(root) ? undefined : cliAnythingBundles(root).at(-1);
+  if (newest === undefined)
+    throw new PreviewError('not_found', `no session is recorded in ${root}`, '`preview capture` begins one');
+  return newest;
+}
+
+function showSession(recording: Recording, options: Options): void {
+  const { dir, head, raw, problems } = recording;
   if (head === null) {
     if (options.json) printJson({ session: raw, steps: [], problems });
     else {
-      say(`${neutralise(session)} cannot be read.`);
+      say(`${neutralise(dir)} cannot be read.`);
       sayProblems(problems);
     }
     return;
@@ -66,13 +71,13 @@ function inspectSession(session: string, options: Options): void {
   const count = head.trajectory_step_count;
   const to = options.to ?? count;
   const from = options.from ?? (options.all ? 1 : Math.max(1, to - NEWEST + 1));
-  const { value: steps, problems: bad } = readSteps(session, head, from, Math.min(to, count));
-  const all = [...problems, ...bad, ...strayBundles(session, head)];
+  const { value: steps, problems: bad } = recording.steps(from, Math.min(to, count));
+  const all = [...problems, ...bad, ...recording.strays()];
   if (options.json) printJson({ session: head, steps, problems: all });
-  else sayText(session, head, steps, all);
+  else sayText(dir, head, steps, all);
 }
 
-function sayText(session: string, head: Head, steps: Step[], problems: Problem[]): void {
+function sayText(session: string, head: SeenHead, steps: SeenStep[], problems: Problem[]): void {
   const paint = painter();
   const about = [head.status, head.software, head.recipe]
     .filter((word): word is string => Boolean(word))
@@ -93,13 +98,13 @@ function sayText(session: string, head: Head, steps: Step[], problems: Problem[]
   say('');
   for (const step of steps) say(rowOf(step));
   if (steps.length < head.trajectory_step_count) say(paint('dim', '  (others: --all, or --from and --to)'));
-  if (head.current_render_path) say(`\npicture  ${neutralise(join(session, head.current_render_path))}`);
+  if (head.current_render_path) say(`\npicture  ${neutralise(resolve(session, head.current_render_path))}`);
   sayProblems(problems);
 }
 
 const MARKS = { ok: ['green', '●'], partial: ['yellow', '◐'], error: ['red', '✗'] } as const;
 
-function rowOf(step: Step): string {
+function rowOf(step: SeenStep): string {
   const paint = painter();
   if (step['lost'])
     return paint('red', `✗ ${neutralise(step.step_id)}  lost: nothing of what was recorded is left`);
@@ -111,16 +116,17 @@ function rowOf(step: Step): string {
     : step.status;
   const cached = step.cached ? paint('dim', ' (reused)') : '';
   const exit = step.signal ? ` ${step.signal}` : step.exit_code ? ` exit ${step.exit_code}` : '';
-  return `${paint(style, ascii)} ${neutralise(step.step_id)}  ${neutralise(step.published_at.slice(0, 19).replace('T', ' '))}  ${neutralise(step.bundle_id)}${cached}  ${neutralise(step.command ?? step.publish_reason)}${paint('red', exit)}`;
+  return `${paint(style, ascii)} ${neutralise(step.step_id)}  ${neutralise(step.published_at?.slice(0, 19).replace('T', ' ') ?? '–')}  ${neutralise(step.bundle_id ?? '–')}${cached}  ${neutralise(step.command ?? step.publish_reason)}${paint('red', exit)}`;
 }
 
 function inspectStep(session: string, index: number, options: Options): void {
-  const { value: head, problems } = readHead(session);
+  const recording = openRecording(session);
+  const { head, problems } = recording;
   if (head === null) {
-    inspectSession(session, options);
+    showSession(recording, options);
     return;
   }
-  const { value: steps, problems: bad } = readSteps(session, head, index, index);
+  const { value: steps, problems: bad } = recording.steps(index, index);
   const step = steps[0];
   if (!step) {
     if (bad.length === 0)
@@ -134,62 +140,44 @@ function inspectStep(session: string, index: number, options: Options): void {
     else sayProblems(bad);
     return;
   }
-  const bundle = step['lost'] ? null : inside(session, step.bundle_dir);
+  const bundle = recording.bundleDir(step);
   const more = [...problems, ...bad];
-  if (bundle === null && !step['lost'])
+  if (bundle === null && !step['lost'] && recording.format === 'preview')
     more.push({ kind: 'path_leaves', where: step.step_id, detail: 'its bundle lies outside the session' });
-  inspectBundle(bundle, step, more, options);
-}
-
-/**
- * Bundles that a publication left which was cut off before its commit: whole as they may be, no step stands for them.
- * While the session is locked, one may be on its way, and nothing is said.
- */
-function strayBundles(session: string, head: Head): Problem[] {
-  if (isBusy(session)) return [];
-  const strays = head.orphans.filter(
-    (name) => numberOf(name, 'bundle') !== null && existsSync(join(session, name)),
-  );
-  for (let number = head.bundle_last + 1; existsSync(join(session, bundleName(number))); number++)
-    strays.push(bundleName(number));
-  return strays.map((where) => ({
-    kind: 'orphan',
-    where,
-    detail: 'no step names it: its publication was cut off; the next one removes it',
-  }));
-}
-
-/** True while somebody who may live holds the session's lock. */
-function isBusy(session: string): boolean {
-  const lock = join(session, WORK_NAME, 'lock');
-  const self = currentOwner();
-  return (
-    existsSync(lock) &&
-    readdirSync(lock).some((name) => {
-      const owner = parseOwner(name);
-      return owner === null || judge(owner, self) !== 'dead';
-    })
-  );
+  const nothing = { value: { dir: '', manifest: null, summary: null }, problems: [] };
+  showBundle(bundle, step, bundle === null ? nothing : recording.readBundle(bundle), more, options);
 }
 
 /** The problem that this one bundle is a stray, if it is. */
-function strayProblems(session: string | null, bundle: string): Problem[] {
-  const head = session === null ? null : readHead(session).value;
-  if (session === null || head === null) return [];
-  return strayBundles(session, head).filter(({ where }) => where === basename(bundle));
+function strayProblems(recording: Recording, bundle: string): Problem[] {
+  return recording.strays().filter(({ where }) => join(recording.dir, where) === bundle);
 }
 
 /** The newest step that shows this bundle, among those that cost little to look at. */
-function stepOf(session: string | null, bundle: string): Step | null {
-  const head = session === null ? null : readHead(session).value;
-  if (session === null || head === null || numberOf(basename(bundle), 'bundle') === null) return null;
-  const { value } = readSteps(session, head, head.trajectory_step_count - 1000);
-  return value.filter((step) => step.bundle_dir === basename(bundle)).at(-1) ?? null;
+function stepOf(recording: Recording, bundle: string): SeenStep | null {
+  const count = recording.head?.trajectory_step_count ?? 0;
+  const { value } = recording.steps(Math.max(1, count - 1000), count);
+  return value.filter((step) => recording.bundleDir(step) === bundle).at(-1) ?? null;
 }
 
-function inspectBundle(bundle: string | null, step: Step | null, before: Problem[], options: Options): void {
-  const { value, problems: found } =
-    bundle === null ? { value: { manifest: null, summary: null }, problems: [] } : readBundle(bundle);
+function inspectOneBundle(session: string | null, bundle: string, options: Options): void {
+  const owner = session ?? sessionOfBundle(bundle);
+  if (owner === null) {
+    showBundle(bundle, null, readAnyBundle(bundle), [], options);
+    return;
+  }
+  const recording = openRecording(owner);
+  const step = stepOf(recording, bundle);
+  showBundle(bundle, step, recording.readBundle(bundle), strayProblems(recording, bundle), options);
+}
+
+function showBundle(
+  bundle: string | null,
+  step: SeenStep | null,
+  { value, problems: found }: Reading<SeenBundle>,
+  before: Problem[],
+  options: Options,
+): void {
   const problems = [...before, ...found];
   const { manifest, summary } = value;
   if (options.json) {

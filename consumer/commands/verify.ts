@@ -1,11 +1,12 @@
 // `previews verify [REF]`: proves that what was recorded is what is there.
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { painter, printJson, progress, say } from '../../src/cli.js';
 import { runCommand, text } from '../../src/command.js';
 import { EXIT, PreviewError } from '../../src/errors.js';
-import { sessionsOf } from '../../src/ref.js';
+import { looseBundles, verifyAny, verifyAnyBundle } from '../../src/recording.js';
+import { isOwnRoot, sessionsOf } from '../../src/ref.js';
 import { neutralise } from '../../src/text.js';
-import { type Verdict, type VerifyOptions, verify, verifyBundle } from '../../src/verify.js';
+import type { Verdict, VerifyOptions } from '../../src/verify.js';
 import { refCommand, refOf } from '../place.js';
 
 export function main(argv: string[]): Promise<number> {
@@ -38,12 +39,12 @@ export function main(argv: string[]): Promise<number> {
 
 function verdictOf(ref: string | undefined, options: { root?: string }, how: VerifyOptions): Verdict {
   const found = refOf(ref, options);
-  if (found.kind === 'bundle') return verifyBundle(found.bundle);
-  if (found.kind !== 'root') return verify(found.session, how);
+  if (found.kind === 'bundle') return verifyAnyBundle(found.bundle);
+  if (found.kind !== 'root') return verifyAny(found.session, how);
   const all: Verdict = { ok: true, steps: 0, bundles: 0, pending: 0, problems: [] };
   let seen = how.head === undefined;
   for (const name of sessionsOf(found.root)) {
-    const { problems, ...counts } = verify(join(found.root, name), how);
+    const { problems, notes, ...counts } = verifyAny(join(found.root, name), how);
     // One of the root's sessions must hold the head hash, not each.
     const own = problems.filter((problem) => problem.kind !== 'head_hash');
     seen ||= own.length === problems.length;
@@ -51,6 +52,7 @@ function verdictOf(ref: string | undefined, options: { root?: string }, how: Ver
     all.bundles += counts.bundles;
     all.pending += counts.pending;
     all.problems.push(...own.map((problem) => ({ ...problem, where: `${name}/${problem.where}` })));
+    if (notes) all.notes = [...(all.notes ?? []), ...notes];
   }
   if (!seen)
     all.problems.push({
@@ -58,18 +60,32 @@ function verdictOf(ref: string | undefined, options: { root?: string }, how: Ver
       where: found.root,
       detail: `no step of any session has the hash ${how.head}`,
     });
+  if (!isOwnRoot(found.root)) addBundles(found.root, all);
   all.ok = all.problems.length === 0;
   return all;
 }
 
-function report({ ok, steps, bundles, pending, problems }: Verdict): void {
+/** A root of CLI-Anything's also holds bundles that no session names. */
+function addBundles(root: string, all: Verdict): void {
+  for (const bundle of looseBundles(root)) {
+    const { problems, notes } = verifyAnyBundle(bundle);
+    const where = relative(root, bundle);
+    all.bundles++;
+    all.problems.push(...problems.map((problem) => ({ ...problem, where: `${where}/${problem.where}` })));
+    all.notes = [...(all.notes ?? []), ...(notes ?? [])];
+  }
+}
+
+function report({ ok, steps, bundles, pending, problems, notes = [] }: Verdict): void {
   const paint = painter();
   const counts = `${steps} steps, ${bundles} bundles${pending ? ', the last line is still to be written (not a problem)' : ''}`;
   say(
     ok
-      ? `${paint('green', 'whole')}  ${counts}`
+      ? `${paint('green', notes.length > 0 ? 'nothing wrong found' : 'whole')}  ${counts}`
       : `${paint('red', 'altered or damaged')}  ${counts}, ${problems.length} problems`,
   );
   for (const { kind, where, detail } of problems)
     say(`  ${paint('bold', kind)}  ${neutralise(where)}: ${neutralise(detail)}`);
+  for (const { kind, where, detail } of notes)
+    say(`  ${paint('dim', 'note:')} ${kind}  ${neutralise(where)}: ${neutralise(detail)}`);
 }

@@ -1,0 +1,65 @@
+// Finding what CLI-Anything recorded below a folder: its `.cli-anything`, its `previews`, the folder of one program,
+// or a `live` folder. Only folders of that layout are looked into; links are not followed.
+import { existsSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { HEAD_NAME, MANIFEST_NAME, TRAJECTORY_NAME } from '../../layout.js';
+import { LIMITS } from '../../version.js';
+import { foldersIn, LIVE_NAME } from './places.js';
+import { isCliAnythingManifest, isCliAnythingSession } from './shape.js';
+import { readOwn } from './values.js';
+
+/** Folders of programs (each with `live`, or with folders of bundles) that `dir` is, or holds. */
+function programsIn(dir: string): string[] {
+  if (basename(dir) === LIVE_NAME) return [dirname(dir)];
+  for (const below of ['.cli-anything/previews', 'previews', '.']) {
+    const base = join(dir, below);
+    const found = [base, ...foldersIn(base)].filter((folder) => existsSync(join(folder, LIVE_NAME)));
+    const more = below === '.' ? [] : foldersIn(base).filter((folder) => !found.includes(folder));
+    if (found.length + more.length > 0) return [...found, ...more].slice(0, LIMITS.neighbourEntries);
+  }
+  return [];
+}
+
+/** Sessions below a folder, as paths from it, the one that was written last at the end. */
+export function cliAnythingSessions(dir: string): string[] {
+  return programsIn(dir)
+    .flatMap((program) => foldersIn(join(program, LIVE_NAME)))
+    .filter((folder) => existsSync(join(folder, HEAD_NAME)) || existsSync(join(folder, TRAJECTORY_NAME)))
+    .filter(isCliAnythingSession)
+    .slice(0, LIMITS.neighbourEntries)
+    .map((folder) => ({ name: relative(dir, folder) || '.', at: updatedAt(folder) }))
+    .sort((a, b) => a.at.localeCompare(b.at) || a.name.localeCompare(b.name))
+    .map(({ name }) => name);
+}
+
+const updatedAt = (session: string) => String(readOwn(session, HEAD_NAME).value?.['updated_at'] ?? '');
+
+/** Folders of bundles with a manifest below a folder, absolute, the newest at the end. */
+export function cliAnythingBundles(dir: string): string[] {
+  const recipes = programsIn(dir).flatMap((program) =>
+    foldersIn(program).filter((folder) => basename(folder) !== LIVE_NAME),
+  );
+  return [...recipes, dir]
+    .flatMap(foldersIn)
+    .filter((folder) => existsSync(join(folder, MANIFEST_NAME)) && isCliAnythingBundle(folder))
+    .slice(0, LIMITS.neighbourEntries)
+    .sort((a, b) => basename(a).localeCompare(basename(b)));
+}
+
+/** True for a bundle's folder in their form. */
+export function isCliAnythingBundle(dir: string): boolean {
+  const { value } = readOwn(dir, MANIFEST_NAME);
+  return value !== null && isCliAnythingManifest(value);
+}
+
+/** True for a folder that holds something of theirs, as a root holds sessions. */
+export const holdsCliAnything = (dir: string): boolean =>
+  cliAnythingSessions(dir).length > 0 || cliAnythingBundles(dir).length > 0;
+
+/** The sessions that may name a bundle: those of the same program. */
+export function sessionsBeside(bundle: string): string[] {
+  const live = join(dirname(dirname(bundle)), LIVE_NAME);
+  return foldersIn(live).filter(
+    (folder) => existsSync(join(folder, HEAD_NAME)) && isCliAnythingSession(folder),
+  );
+}

@@ -1,0 +1,24 @@
+// Which stored paths may be opened: those that stay in their folder.
+import { realpathSync } from 'node:fs';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { errnoOf } from './errors.js';
+
+/**
+ * The absolute path of something inside `dir`, or null where the stored path leaves it, by `..`, by an
+ * absolute path, or through a symlink (I9). What does not exist is resolved by name alone.
+ */
+export function inside(dir: string, stored: string): string | null {
+  if (stored === '' || isAbsolute(stored) || stored.includes('\0')) return null;
+  const within = (base: string, path: string) => {
+    const way = relative(base, path);
+    return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  };
+  const path = join(dir, stored);
+  if (!within(dir, path)) return null;
+  try {
+    return within(realpathSync(dir), realpathSync(path)) ? path : null;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return path;
+    throw error;
+  }
+}
