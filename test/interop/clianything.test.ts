@@ -265,7 +265,7 @@ describe.skipIf(samples === null)('failures that it recorded', () => {
     expect(verdict['ok']).toBe(true);
     expect(verdict['notes'].map(({ kind }: Json) => kind)).toEqual(['unverifiable', 'orphan', 'orphan']);
     const bundle = await done(previews('/', ['inspect', join(quickOf(session), orphans[0]!), '--json']));
-    expect(bundle['problems'].map(({ kind }: Json) => kind)).toEqual(['missing']);
+    expect(bundle['problems'].map(({ where }: Json) => where)).toEqual(['manifest.json', 'summary.json']);
   });
 
   test('a whole bundle that was never published is a stray, but not one of another project or session', async () => {
