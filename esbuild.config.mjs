@@ -119,7 +119,13 @@ cpSync('producer/recipes', `${OUT}/recipes`, { recursive: true });
 
 const fonts = require.resolve('dejavu-fonts-ttf/package.json').replace(/package\.json$/, '');
 mkdirSync(`${OUT}/fonts`);
-for (const name of ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf', 'DejaVuSansMono.ttf', 'DejaVuSerif.ttf']) {
+for (const name of [
+  'DejaVuSans.ttf',
+  'DejaVuSans-Bold.ttf',
+  'DejaVuSansMono.ttf',
+  'DejaVuSansMono-Bold.ttf',
+  'DejaVuSerif.ttf',
+]) {
   cpSync(join(fonts, 'ttf', name), join(OUT, 'fonts', name));
 }
 const fontLicence = ['LICENSE', 'LICENSE.txt', 'license'].map((name) => join(fonts, name)).find(existsSync);

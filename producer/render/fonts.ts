@@ -15,7 +15,7 @@ export const DEFAULT_FAMILY = SERIF;
 const SHIPPED: Record<string, string[]> = {
   [SANS]: ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf'],
   [SERIF]: ['DejaVuSerif.ttf'],
-  [MONO]: ['DejaVuSansMono.ttf'],
+  [MONO]: ['DejaVuSansMono.ttf', 'DejaVuSansMono-Bold.ttf'],
 };
 
 /** Families that CSS leaves to the machine: whatever is drawn is right, so nothing was replaced. */

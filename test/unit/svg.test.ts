@@ -39,7 +39,13 @@ beforeAll(async () => {
   });
   symlinkSync(join(root, 'node_modules'), join(built, 'node_modules'), 'junction');
   mkdirSync(join(built, 'dist/fonts'));
-  for (const name of ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf', 'DejaVuSansMono.ttf', 'DejaVuSerif.ttf']) {
+  for (const name of [
+    'DejaVuSans.ttf',
+    'DejaVuSans-Bold.ttf',
+    'DejaVuSansMono.ttf',
+    'DejaVuSansMono-Bold.ttf',
+    'DejaVuSerif.ttf',
+  ]) {
     cpSync(join(fontFolder, name), join(built, 'dist/fonts', name));
   }
 }, 60_000);
