@@ -12,6 +12,8 @@ export interface Recording {
   root: string;
   /** The session's folder, or null where it could not be opened. */
   session: string | null;
+  /** What was said when it was opened. */
+  warnings: string[];
 }
 
 /** What is wrong with the command line itself, before anything is run. */
@@ -32,14 +34,20 @@ export async function findRecording(options: {
     root = findRoot(place);
     const named = findSession(place, root);
     if (named !== null && isOpen(named))
-      return { cwd: options.cwd, project, root: dirname(named), session: named };
+      return { cwd: options.cwd, project, root: dirname(named), session: named, warnings: [] };
     const { openFor } = await import('./record.js');
     const session = await openFor(place, project, options.lock_timeout_ms);
-    return { cwd: options.cwd, project, root: session.root, session: session.dir };
+    return {
+      cwd: options.cwd,
+      project,
+      root: session.root,
+      session: session.dir,
+      warnings: session.warnings,
+    };
   } catch (error) {
     if (stated && error instanceof PreviewError && MISTAKES.includes(error.code)) throw error;
     // Read-only, full, locked: the command runs all the same. Recording is tried again after it, and says what is wrong.
-    return { cwd: options.cwd, project, root, session: null };
+    return { cwd: options.cwd, project, root, session: null, warnings: [] };
   }
 }
 

@@ -31,7 +31,8 @@ const HOPELESS = ['lock_timeout', 'disk_full', 'not_writable', 'version_newer'];
  */
 export async function recordRun(run: Run, asked: Asked, recording: Recording): Promise<CaptureResult> {
   const lock_timeout_ms = asked.lockTimeout === undefined ? undefined : asked.lockTimeout * 1000;
-  const session = await sessionOf(asked, recording, lock_timeout_ms);
+  const opened = await sessionOf(asked, recording, lock_timeout_ms);
+  const session = { ...opened, warnings: [...recording.warnings, ...opened.warnings] };
   const evidence = evidenceOf(run);
   const alone = (status: 'ok' | 'error', warnings: string[]) =>
     recordAlone(evidence, asked, session, recording, { status, warnings });
