@@ -62,12 +62,15 @@ export interface Attempt {
   tools: Tools;
   look: () => Promise<SourceFingerprint>;
   began: Moment & { clock: number };
+  /** When the sources that are recorded were looked at, where that was later. */
+  looked?: Moment;
   step: StepInput;
 }
 
-export function commitOptions({ began, options }: Attempt): Partial<CommitOptions> {
+export function commitOptions({ began, looked, options }: Attempt): Partial<CommitOptions> {
+  const { at, boot_id, monotonic_ns } = looked ?? began;
   return {
-    begun: { at: began.at, boot_id: began.boot_id, monotonic_ns: began.monotonic_ns },
+    begun: { at, boot_id, monotonic_ns },
     redact: options.redact,
     ...(options.allowed ? { allowed: options.allowed } : {}),
     ...(options.unless ? { unless: options.unless } : {}),

@@ -1,5 +1,6 @@
 // A capture that cannot use an older bundle: stage, render, look at the sources once more, publish, remember.
 import { closeStage, openStage, resetStage, type Sealed } from '../src/bundle.js';
+import { now } from '../src/clock.js';
 import { createFile } from '../src/disk.js';
 import { PreviewError } from '../src/errors.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
@@ -42,10 +43,13 @@ async function renderStaged(
         fields: bundleFields(run, sources, keyed),
         signal,
       });
+      const looked = now();
       const after = await run.look();
       const moved = after.fingerprint !== sources.fingerprint;
       if (moved && tries === 1) {
+        // What is rendered now is as new as this look, and may be newer than what others recorded meanwhile.
         sources = after;
+        run.looked = looked;
         continue;
       }
       const reusable = whole && sources.complete && !moved && recipe.reuse !== false;

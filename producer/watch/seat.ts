@@ -1,6 +1,9 @@
 // The watcher's seat: the head's `watcher`. One process holds it; all of it is done under the session's lock, so that
 // of several that begin at once one gets it.
+import { join } from 'node:path';
 import { changeHead } from '../../src/commit.js';
+import { exists } from '../../src/disk.js';
+import { HEAD_NAME } from '../../src/layout.js';
 import { readHead } from '../../src/read.js';
 import type { Head } from '../../src/schema.js';
 import { isSameWatcher, type Watcher, watcherLife, watcherOf } from '../../src/watcher.js';
@@ -26,8 +29,12 @@ export async function claim(dir: string, own: Watcher): Promise<'ours' | 'elsewh
   return claimed.outcome;
 }
 
+/** A session that was removed must not come to be again by our lock in it. */
+const isGone = (dir: string) => !exists(join(dir, HEAD_NAME));
+
 /** Writes what the watcher has to say of itself. The session's `updated_at` stays: nothing was recorded. */
 export async function report(dir: string, own: Watcher): Promise<void> {
+  if (isGone(dir)) return;
   await changeHead(dir, (head) =>
     isOurs(head, own)
       ? { watcher: { ...own, heartbeat_at: new Date().toISOString() }, updated_at: head.updated_at }
@@ -37,6 +44,7 @@ export async function report(dir: string, own: Watcher): Promise<void> {
 
 /** Leaves the seat, where it is still ours. */
 export async function leave(dir: string, own: Watcher): Promise<void> {
+  if (isGone(dir)) return;
   await changeHead(
     dir,
     (head) => (isSameWatcher(watcherOf(head), own) ? { watcher: null, updated_at: head.updated_at } : null),
