@@ -3,6 +3,7 @@
 import { lstatSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { asPreviewError } from '../../src/errors.js';
+import { CONFIG_NAME } from '../../src/layout.js';
 import { type Events, watchFolders } from './events.js';
 import { note } from './log.js';
 import type { Look } from './look.js';
@@ -20,6 +21,8 @@ export interface Sources {
   working(): boolean;
   /** Why not, as a warning, or null. */
   refused(): string | null;
+  /** Whether an event told of anything since this was last asked. */
+  told(): boolean;
   /** A look found a change of which no event told. */
   missed(): void;
   /** Watches what this look saw. */
@@ -36,15 +39,17 @@ export function watchSources(
   let shape: string | null = null;
   let refusal: string | null = null;
   let missed = 0;
+  let told = false;
   const hinted = new Set<string>();
   /** Files in watched folders that are no sources, such as a log that git ignores: their events are no news. */
   const strangers = new Set<string>();
 
   const onHint = (path: string) => {
     missed = 0;
+    told = true;
     if (strangers.has(path)) return;
     if (path.endsWith('.gitignore')) strangers.clear();
-    if (hinted.size < MAX_STRANGERS) hinted.add(path);
+    if (path !== CONFIG_NAME && hinted.size < MAX_STRANGERS) hinted.add(path);
     on.hint();
   };
   const giveUp = (why: string) => {
@@ -67,6 +72,11 @@ export function watchSources(
   return {
     working: () => refusal === null,
     refused: () => refusal,
+    told() {
+      const was = told;
+      told = false;
+      return was;
+    },
     missed() {
       if (refusal !== null || events === null) return;
       missed++;

@@ -39,6 +39,7 @@ export async function watch(begun: WatchRequest, tell: (word: Word) => void): Pr
   const memory: Memory = { recipe: null, fingerprint: null };
   const failed = { count: 0, until: 0 };
   let waitedSince: number | null = null;
+  let lastSeen: string | null = null;
   let nextLook = 0;
   let isFirst = true;
 
@@ -87,16 +88,19 @@ export async function watch(begun: WatchRequest, tell: (word: Word) => void): Pr
     let seen = await look(request);
     const cost = monotonicMs() - began;
     const [least, share] = sources.working() ? [TICK_MS, SHARE.events] : [POLL_MS, SHARE.polling];
-    nextLook = monotonicMs() + Math.min(Math.max(least, cost * share), 60_000);
+    // Half of the tick, so that the one that is due at this time is not passed over for some milliseconds.
+    nextLook = began + Math.min(Math.max(least / 2, cost * share), 60_000);
     const isNew = (at: Look) =>
       head ? isNews(at, head, memory, request) : at.sources.fingerprint !== memory.fingerprint;
     if (!isFirst && why === 'tick' && monotonicMs() < failed.until) return;
     let news = await isNew(seen);
-    if (news && why === 'tick' && !isFirst) {
+    const isUntold = !sources.told() && !isFirst && seen.sources.fingerprint !== lastSeen;
+    if (news && isUntold) {
       sources.missed();
       seen = await settled(seen);
       news = await isNew(seen);
     }
+    lastSeen = seen.sources.fingerprint;
     await sources.follow(seen);
     if (!news) {
       failed.count = failed.until = 0;
