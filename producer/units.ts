@@ -43,11 +43,17 @@ export function unitsOf(
     units: kept.map((source, at) => ({
       source,
       name: nameFor(at + 1, source),
-      prefix: kept.length === 1 ? '' : `${basename(source, extname(source))}.`,
+      prefix: kept.length === 1 ? '' : `${shortName(source, kept)}.`,
     })),
     left: order.length - kept.length,
   };
 }
+
+/** `wheel`, unless another of them is called so too: then `wheel.stl`. */
+const shortName = (path: string, all: readonly string[]) => {
+  const stem = (each: string) => basename(each, extname(each));
+  return all.filter((each) => stem(each) === stem(path)).length > 1 ? basename(path) : stem(path);
+};
 
 const nameFor = (at: number, source: string) =>
   `${String(at).padStart(2, '0')}-${portableName(source || 'file')}`;

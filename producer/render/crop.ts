@@ -21,22 +21,35 @@ interface Box {
 /** Of the shorter side, left free around what is drawn. */
 const MARGIN = 0.06;
 
-/**
- * Makes `from`, a PNG, into one of `size` at `to`, opaque on `ground`. With `fit` the frame is set around what
- * differs from the top left pixel; without, the whole picture is scaled down. An empty picture stays whole.
- */
-export function frame(
-  from: string,
-  to: string,
-  size: Size,
-  { fit = true, ground }: { fit?: boolean; ground?: Colour | undefined } = {},
-): void {
+export interface FrameOptions {
+  /** Set the frame around what differs from the top left pixel; else the whole picture is scaled down. */
+  fit?: boolean;
+  /** What is behind a transparent picture; its own top left colour unless told. */
+  ground?: Colour;
+  /** How many times as much light, for programs that draw dark. */
+  light?: number;
+}
+
+/** Makes `from`, a PNG, into an opaque one of `size` at `to`. A picture that shows nothing stays whole. */
+export function frame(from: string, to: string, size: Size, options: FrameOptions = {}): void {
+  const { fit = true, ground, light = 1 } = options;
   const { width, height, data } = PNG.sync.read(readFileSync(from));
+  if (light !== 1) expose(data, light);
   const around = (fit && drawn(data, width, height)) || { left: 0, top: 0, right: width, bottom: height };
   const box = fit ? widened(around, size) : around;
   const back: Colour = ground ?? [data[0]!, data[1]!, data[2]!];
   const pixels = scaled({ data, width, height }, box, size, back);
   writeFileSync(to, encodePng({ ...size, pixels }));
+}
+
+/** Light adds up in linear values; a picture holds them by the curve of sRGB (IEC 61966-2-1). */
+function expose(data: Uint8Array, light: number): void {
+  const linear = (v: number) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const curved = (v: number) => (v <= 0.0031308 ? v * 12.92 : 1.055 * v ** (1 / 2.4) - 0.055);
+  const table = Uint8Array.from({ length: 256 }, (_, value) =>
+    Math.round(255 * curved(Math.min(1, light * linear(value / 255)))),
+  );
+  for (let at = 0; at < data.length; at++) if (at % 4 !== 3) data[at] = table[data[at]!]!;
 }
 
 /** What differs visibly from the corner; null where nothing does. */
