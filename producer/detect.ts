@@ -6,6 +6,12 @@ import { listSources } from '../src/files.js';
 const TABLE: readonly { recipe: string; software: string; sources: string[]; reason: string }[] = [
   { recipe: 'openscad', software: 'openscad', sources: ['**/*.scad'], reason: 'OpenSCAD files' },
   { recipe: 'svg', software: 'svg', sources: ['**/*.svg', '**/*.svgz'], reason: 'SVG files' },
+  {
+    recipe: 'mesh',
+    software: 'mesh',
+    sources: ['**/*.{stl,obj,glb,gltf,ply}'],
+    reason: 'mesh files',
+  },
 ];
 
 export interface Detected {

@@ -25,7 +25,7 @@ const VIEWS: Record<string, { azimuth: number; elevation: number; label: string 
 };
 const GROUND = [0xf8, 0xf8, 0xf8] as const;
 /** f3d draws larger, since it fits what it shows loosely, and smooths little. */
-const LARGER = 1.6;
+const LARGER = 2;
 /** Wider than the 30 by which f3d sets its distance: at 30 it cuts corners off. */
 const VIEW_ANGLE = 38;
 /** Over 1, for f3d's lamp is weak; what has materials of its own is made lighter afterwards. */

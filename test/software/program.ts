@@ -3,9 +3,13 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { PNG } from 'pngjs';
-import { describe, expect } from 'vitest';
-import { documentOf, preview, previews } from '../helpers/cli.js';
+import { describe, expect, vi } from 'vitest';
+import { documentOf, previewArgv, previews, run } from '../helpers/cli.js';
 import { readJson } from '../helpers/tamper.js';
+
+/** Real programs on a busy machine: long enough that only one that hangs fails. */
+const LIMIT_MS = 240_000;
+vi.setConfig({ testTimeout: LIMIT_MS });
 
 /** Whether a program lies on PATH. */
 export const has = (program: string): boolean =>
@@ -51,7 +55,8 @@ export async function captureWith(
   options: { args?: string[]; env?: Record<string, string | undefined>; code?: number } = {},
 ): Promise<Captured> {
   const { args = [], env, code = 0 } = options;
-  const outcome = await preview(project, ['capture', '--recipe', recipe, '--json', ...args], env);
+  const argv = previewArgv('capture', '--recipe', recipe, '--json', ...args);
+  const outcome = await run(argv, { cwd: project, env, limit_ms: LIMIT_MS });
   const result = documentOf(outcome);
   const log = () => {
     const said = readJson(result['manifest_path']).artifacts.find((artifact: any) => artifact.role === 'log');
