@@ -1,6 +1,7 @@
 // What a renderer may use at most: looked at from time to time while it runs. Only Linux tells the memory.
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readSmall } from '../src/processes.js';
 
 export interface Limits {
   memory_bytes: number;
@@ -32,13 +33,9 @@ function memoryOf(group: number): number {
   let pages = 0;
   for (const pid of readdirSync('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
-    try {
-      // Behind the name in brackets: state, parent, group (proc(5)); the name may hold anything.
-      const [, , pgrp] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
-      if (Number(pgrp) === group) pages += Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]);
-    } catch {
-      // It ended meanwhile.
-    }
+    // Behind the name in brackets: state, parent, group (proc(5)); the name may hold anything.
+    const [, , pgrp] = readSmall(`/proc/${pid}/stat`).split(') ').at(-1)!.split(' ');
+    if (Number(pgrp) === group) pages += Number(readSmall(`/proc/${pid}/statm`).split(' ')[1] ?? 0);
   }
   return pages * PAGE_BYTES;
 }

@@ -2,9 +2,10 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { monotonicMs } from '../src/clock.js';
 import { errnoOf } from '../src/errors.js';
+import { readSmall } from '../src/processes.js';
 import { type Limits, LOOK_EVERY_MS, overLimit } from './limits.js';
 
 export interface Outcome {
@@ -36,6 +37,8 @@ export interface RunOptions {
 const GRACE_MS = 500;
 /** In the environment of a renderer and all it starts, by which those that left its group are found. */
 const MARK = 'PREVIEW_RENDER_ID';
+/** An environment larger than this may hide its mark. */
+const ENVIRON_BYTES = 1024 * 1024;
 
 /** Runs argv without a shell. Never throws for what the command does; an abort ends it and its descendants. */
 export function runCommand(argv: readonly string[], options: RunOptions): Promise<Outcome> {
@@ -125,13 +128,13 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 function killMarked(mark: string): void {
   if (process.platform !== 'linux') return;
   const wanted = `${MARK}=${mark}`;
+  const buffer = Buffer.allocUnsafe(ENVIRON_BYTES);
   for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
+    if (!/^\d+$/.test(name) || !readSmall(`/proc/${name}/environ`, buffer).includes(wanted)) continue;
     try {
-      if (readFileSync(`/proc/${name}/environ`, 'latin1').includes(wanted))
-        process.kill(Number(name), 'SIGKILL');
+      process.kill(Number(name), 'SIGKILL');
     } catch {
-      // Gone meanwhile, or another user's: not ours either way.
+      // Gone meanwhile.
     }
   }
 }

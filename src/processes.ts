@@ -1,14 +1,32 @@
 // What the system tells about processes: this boot, this pid namespace, and whether a pid is still the process that it
 // was. Without node:crypto, which would take `live status` a fifth of a bare start to load.
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 
-/** Reads a small text, or '' where the system has none (anything but Linux). */
-export function readSmall(path: string): string {
+/** As much as a page of /proc holds, and within Node's pool of buffers. */
+const SMALL_BYTES = 4000;
+
+/**
+ * The first bytes of a small file of the system's, as Latin-1; empty where it is not there. Whoever reads one file of
+ * every process passes a buffer: /proc files have no size, and Node would take 64 KB anew for each.
+ */
+export function readSmall(path: string, into: Buffer = Buffer.allocUnsafe(SMALL_BYTES)): string {
+  let fd: number;
   try {
-    return readFileSync(path, 'latin1');
+    fd = openSync(path, 'r');
   } catch {
     // Not on Linux, or the process is gone: both mean that nothing is known here.
     return '';
+  }
+  try {
+    let bytes = 0;
+    for (let read = 1; read > 0 && bytes < into.length; bytes += read)
+      read = readSync(fd, into, bytes, into.length - bytes, null);
+    return into.toString('latin1', 0, bytes);
+  } catch {
+    // The process ended meanwhile.
+    return '';
+  } finally {
+    closeSync(fd);
   }
 }
 

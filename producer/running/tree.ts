@@ -1,7 +1,8 @@
 // Ending a command with all that it started, when its time is up. Members are found by their parents, group and
 // session, and remembered: a child whose parent ends first loses its place in the tree.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { monotonicMs, sleep } from '../../src/clock.js';
+import { readSmall } from '../../src/processes.js';
 import { send } from './signals.js';
 
 interface Process {
@@ -23,24 +24,21 @@ function processes(): Process[] {
     return [];
   }
   return names.flatMap((name) => {
-    try {
-      const line = readFileSync(`/proc/${name}/stat`, 'latin1');
-      // The name in parentheses may hold spaces and parentheses itself.
-      const field = line.slice(line.lastIndexOf(')') + 2).split(' ');
-      return [
-        {
-          pid: Number(name),
-          parent: Number(field[1]),
-          group: Number(field[2]),
-          session: Number(field[3]),
-          started: field[19] ?? '',
-          dead: field[0] === 'Z' || field[0] === 'X',
-        },
-      ];
-    } catch {
-      // Gone since the listing.
-      return [];
-    }
+    const line = readSmall(`/proc/${name}/stat`);
+    // The name in parentheses may hold spaces and parentheses itself.
+    const field = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    // Gone since the listing.
+    if (field.length < 20) return [];
+    return [
+      {
+        pid: Number(name),
+        parent: Number(field[1]),
+        group: Number(field[2]),
+        session: Number(field[3]),
+        started: field[19]!,
+        dead: field[0] === 'Z' || field[0] === 'X',
+      },
+    ];
   });
 }
 
