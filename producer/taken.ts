@@ -73,7 +73,7 @@ export const takeOver: TakeOver = async (run, sources, keyed, { bundle_id, manif
   const { options, session } = run;
   const bundle = join(session.dir, bundle_id);
   options.onPhase?.('recording');
-  const stage = openStage(session.dir);
+  const stage = openStage(session.dir, { redact: options.redact });
   try {
     const said = renderOf(bundle, manifest);
     for (const artifact of picturesOf(manifest)) takeArtifact(stage, bundle, artifact);

@@ -31,8 +31,16 @@ export interface Screen {
   lines: Cell[][];
 }
 
+/** Control functions that do something as often as they are told: scroll, insert, delete, erase, repeat, tab. */
+const REPEATING = ['S', 'T', 'L', 'M', '@', 'P', 'X', 'b', 'I', 'Z'];
+/** No screen is so large that more would make a difference; two billion would take hours. */
+const MOST_REPEATS = 2000;
+
+/** Plays all of it; what is repeated more often than any screen has room for is passed over. */
 export async function playCast({ columns, rows, events }: Cast): Promise<Screen> {
   const terminal = new Terminal({ cols: columns, rows, scrollback: 200, allowProposedApi: true });
+  for (const final of REPEATING)
+    terminal.parser.registerCsiHandler({ final }, ([count]) => Number(count) > MOST_REPEATS);
   terminal.unicode.register(cellWidths);
   terminal.unicode.activeVersion = cellWidths.version;
   for (const event of events) {

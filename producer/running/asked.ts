@@ -16,6 +16,8 @@ export interface Asked {
   force: boolean;
   /** False where only the command and its output are recorded. */
   capture: boolean;
+  /** Whether secrets are masked. */
+  redact: boolean;
   lockTimeout?: number;
   json: boolean;
 }
@@ -24,6 +26,7 @@ const FLAGS: Record<string, Partial<Asked>> = {
   '--json': { json: true },
   '--force': { force: true },
   '--no-capture': { capture: false },
+  '--no-redact': { redact: false },
 };
 const TEXTS = {
   '--cwd': 'cwd',
@@ -40,7 +43,7 @@ export function readPlainly(argv: readonly string[]): Asked | null {
   const end = argv.indexOf('--');
   const command = argv.slice(end + 1);
   if (end < 0 || !command[0]) return null;
-  const asked: Asked = { argv: command, env: [], force: false, capture: true, json: false };
+  const asked: Asked = { argv: command, env: [], force: false, capture: true, redact: true, json: false };
   for (let at = 0; at < end; at++) {
     const name = argv[at]!;
     if (Object.hasOwn(FLAGS, name)) {

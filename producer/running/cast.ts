@@ -64,13 +64,8 @@ function wholeFrom(bytes: Buffer, from: number): Buffer {
   return bytes.subarray(at);
 }
 
-/** The cast of a run; `mask` is put on every text in it. */
-export function castOf(
-  outcome: Outcome,
-  command: string,
-  term: string | undefined,
-  mask: (text: string) => string,
-): string {
+/** The cast of a run. */
+export function castOf(outcome: Outcome, command: string, term: string | undefined): string {
   const { size, sizes, pty, started_at } = outcome;
   const header = {
     version: 2,
@@ -83,7 +78,7 @@ export function castOf(
   // A terminal's own line discipline turns each newline into two characters; pipes have none.
   const shown = (text: string) => (pty ? text : text.replace(/\r?\n/g, '\r\n'));
   const { first, last, between } = ends(outcome.output, CAST_BYTES);
-  const out = ({ at_ms, text }: Said) => [at_ms, 'o', shown(mask(text))] as const;
+  const out = ({ at_ms, text }: Said) => [at_ms, 'o', shown(text)] as const;
   const events: (readonly [number, string, string])[] = textsOf(first).map(out);
   if (between > 0) events.push([events.at(-1)?.[0] ?? 0, 'm', `${between} bytes left out`]);
   events.push(...textsOf(last).map(out));

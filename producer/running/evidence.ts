@@ -3,12 +3,12 @@ import { isUtf8 } from 'node:buffer';
 import { relative } from 'node:path';
 import { addArtifact, type BundleFields, type Stage } from '../../src/bundle.js';
 import { humanBytes } from '../../src/cli.js';
+import { redact, redactBytes } from '../../src/redact.js';
 import type { StepInput } from '../../src/step.js';
 import { cutText, shellQuote } from '../../src/text.js';
 import { castOf, ends, textsOf } from './cast.js';
 import type { Outcome } from './command.js';
-import { type Kept, rawOf, type Stream } from './keeper.js';
-import { masked } from './mask.js';
+import { type Kept, type Piece, rawOf, type Stream } from './keeper.js';
 import { lastBytes, readable } from './view.js';
 
 /** Of the start and of the end of the output, as text, so much stands in the manifest (I10). */
@@ -27,6 +27,8 @@ export interface Run {
   /** What --env gave. */
   env: Record<string, string>;
   term: string | undefined;
+  /** Whether secrets are masked. */
+  redact: boolean;
   outcome: Outcome;
 }
 
@@ -42,28 +44,19 @@ export interface Evidence {
   gather(stage: Stage): (fields: BundleFields) => BundleFields;
 }
 
-/** Makes the evidence of a run; every text in it is masked once, here. */
+/**
+ * Makes the evidence of a run. What was printed is masked here, once, so that raw bytes, cast and excerpts agree; every
+ * other text is masked where bundles are sealed and steps recorded.
+ */
 export function evidenceOf(run: Run): Evidence {
-  const { outcome, argv } = run;
-  let secrets = 0;
-  const mask = (text: string) => {
-    const { text: clean, count } = masked(text);
-    secrets += count;
-    return clean;
-  };
-  const command = mask(shellQuote(argv));
-  const manifestRun = {
-    ...recordOf(run, mask),
-    ...excerpts(outcome.output, mask),
-  };
-  const before = secrets;
-  const cast = isEmpty(outcome.output) ? null : castOf(outcome, command, run.term, mask);
-  const inOutput = secrets > before;
-  const warnings = warningsOf(outcome);
-  if (secrets > 0)
-    warnings.push(
-      `secrets: ${secrets} masked in the command and its output as text${inOutput ? '; the raw output is kept as it came' : ''}`,
-    );
+  const { argv } = run;
+  const { output, secrets } = run.redact
+    ? maskedOutput(run.outcome.output)
+    : { output: run.outcome.output, secrets: NONE };
+  const outcome = { ...run.outcome, output };
+  const command = shellQuote(argv);
+  const shown = run.redact ? redact(command).text : command;
+  const cast = isEmpty(output) ? null : castOf(outcome, shown, run.term);
   return {
     step: {
       command,
@@ -75,23 +68,51 @@ export function evidenceOf(run: Run): Evidence {
     },
     cast,
     gather(stage) {
-      const artifacts = addAll(stage, outcome, cast, inOutput);
+      const artifacts = addAll(stage, outcome, cast, secrets);
       return (fields) => ({
         ...fields,
-        headline: headlineOf(command, outcome),
+        headline: headlineOf(shown, outcome),
         facts: { ...factsOf(outcome), ...fields.facts },
-        warnings: [...warnings, ...(fields.warnings ?? [])],
-        context: { ...fields.context, run: { ...manifestRun, artifacts } },
+        warnings: [...warningsOf(outcome), ...(fields.warnings ?? [])],
+        context: { ...fields.context, run: { ...recordOf(run), ...excerpts(output), artifacts } },
       });
     },
   };
+}
+
+type Secrets = Record<Stream, number>;
+const NONE: Secrets = { stdout: 0, stderr: 0 };
+
+/** The output with each byte of a secret replaced, as long as it was. A secret may lie across several pieces. */
+function maskedOutput(output: Kept): { output: Kept; secrets: Secrets } {
+  const secrets = { ...NONE };
+  const masked = (pieces: Piece[]): Piece[] => {
+    const streams = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+    for (const { stream, bytes } of pieces) streams[stream].push(bytes);
+    const clean: Record<Stream, Buffer> = {
+      stdout: Buffer.concat(streams.stdout),
+      stderr: Buffer.concat(streams.stderr),
+    };
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const { bytes, count } = redactBytes(clean[stream]);
+      clean[stream] = bytes;
+      secrets[stream] += count;
+    }
+    const at = { stdout: 0, stderr: 0 };
+    return pieces.map((piece) => {
+      const from = at[piece.stream];
+      at[piece.stream] += piece.bytes.length;
+      return { ...piece, bytes: clean[piece.stream].subarray(from, at[piece.stream]) };
+    });
+  };
+  return { output: { ...output, head: masked(output.head), tail: masked(output.tail) }, secrets };
 }
 
 /**
  * The artifacts of a run, by their ids: the one place where they are gathered. What the command changed in git, as a
  * `patch`, belongs here too.
  */
-function addAll(stage: Stage, { output, size }: Outcome, cast: string | null, secret: boolean): string[] {
+function addAll(stage: Stage, { output, size }: Outcome, cast: string | null, secrets: Secrets): string[] {
   const ids: string[] = [];
   if (cast !== null) {
     const { artifact_id } = addArtifact(stage, {
@@ -108,22 +129,23 @@ function addAll(stage: Stage, { output, size }: Outcome, cast: string | null, se
     if (output.total[stream] === 0) continue;
     const { bytes } = rawOf(output, stream);
     const text = isText(bytes);
-    const { artifact_id } = addArtifact(stage, {
+    const artifact = addArtifact(stage, {
       content: bytes,
       role: 'log',
       // Its own name, whatever its content looks like: it is shown as what was printed.
       name: `${stream}.log`,
-      label: labelOf(output, stream, text, secret),
+      label: labelOf(output, stream, text, secrets[stream]),
       kind: text ? 'text' : 'capture',
       media_type: text ? 'text/plain' : 'application/octet-stream',
     });
-    ids.push(artifact_id);
+    if (secrets[stream] > 0) artifact.secrets_masked = secrets[stream];
+    ids.push(artifact.artifact_id);
   }
   return ids;
 }
 
-function labelOf({ total, left_out }: Kept, stream: Stream, text: boolean, secret: boolean): string {
-  const about = [text ? null : 'binary', secret ? 'may hold secrets' : null].filter(Boolean);
+function labelOf({ total, left_out }: Kept, stream: Stream, text: boolean, secrets: number): string {
+  const about = [text ? null : 'binary', secrets > 0 ? 'secrets masked' : null].filter(Boolean);
   const cut =
     left_out[stream] > 0
       ? `, start and end of ${humanBytes(total[stream])}`
@@ -139,14 +161,14 @@ function isText(bytes: Buffer): boolean {
 const isEmpty = ({ total }: Kept) => total.stdout + total.stderr === 0;
 
 /** `context.run` of the manifest, but for the excerpts. */
-function recordOf({ argv, cwd, project, env, outcome }: Run, mask: (text: string) => string) {
+function recordOf({ argv, cwd, project, env, outcome }: Run) {
   const { output } = outcome;
   const [out, err] = [rawOf(output, 'stdout'), rawOf(output, 'stderr')];
   const gap = (stream: Stream, at: number | null) =>
     at === null ? {} : { [stream]: { at, bytes: output.left_out[stream] } };
   const left_out = { ...gap('stdout', out.gap_at), ...gap('stderr', err.gap_at) };
   return {
-    ...argvOf(argv, mask),
+    ...argvOf(argv),
     cwd: cwd === null ? null : cwdOf(cwd, project),
     exit_code: outcome.exit_code,
     signal: outcome.signal,
@@ -160,36 +182,20 @@ function recordOf({ argv, cwd, project, env, outcome }: Run, mask: (text: string
     truncated: output.left_out.stdout + output.left_out.stderr > 0,
     ...(Object.keys(left_out).length > 0 ? { left_out } : {}),
     binary: !(isText(out.bytes) && isText(err.bytes)),
-    env: Object.fromEntries(
-      Object.entries(env).map(([name, value]) => [name, maskedValue(name, value, mask)]),
-    ),
+    env,
   };
 }
 
-/** A value alone looks harmless where its name tells what it is. */
-function maskedValue(name: string, value: string, mask: (text: string) => string): string {
-  const prefix = `${name}=`;
-  const whole = mask(prefix + value);
-  return whole.startsWith(prefix) ? whole.slice(prefix.length) : mask(value);
-}
-
 /** The exact arguments; of more than the manifest can hold, those that fit, and how many there were. */
-function argvOf(argv: readonly string[], mask: (text: string) => string) {
-  // As one command, for `--password x` is two arguments; then each for itself, where none was found so.
-  const clean = argv.map((arg, at) => {
-    const before = argv[at - 1];
-    if (before === undefined || !before.startsWith('-')) return mask(arg);
-    const pair = mask(`${before} ${arg}`);
-    return pair.startsWith(`${before} `) ? pair.slice(before.length + 1) : mask(arg);
-  });
+function argvOf(argv: readonly string[]) {
   let room = ARGV_BYTES;
   const kept: string[] = [];
-  for (const arg of clean) {
+  for (const arg of argv) {
     room -= Buffer.byteLength(arg) + 4;
     if (room < 0) break;
     kept.push(arg);
   }
-  return kept.length < clean.length ? { argv: kept, argv_count: argv.length } : { argv: kept };
+  return kept.length < argv.length ? { argv: kept, argv_count: argv.length } : { argv: kept };
 }
 
 const cwdOf = (cwd: string, project: string): string => {
@@ -198,15 +204,13 @@ const cwdOf = (cwd: string, project: string): string => {
 };
 
 /** The start and the end of what was printed, as it can be read: strict UTF-8 whatever it was. */
-function excerpts(output: Kept, mask: (text: string) => string): { head: string; tail: string } {
+function excerpts(output: Kept): { head: string; tail: string } {
   const { first, last, between } = ends(output, EXCERPT_WINDOW);
-  const text = (pieces: typeof first) =>
-    mask(
-      readable(
-        textsOf(pieces)
-          .map((said) => said.text)
-          .join(''),
-      ),
+  const text = (pieces: Piece[]) =>
+    readable(
+      textsOf(pieces)
+        .map((said) => said.text)
+        .join(''),
     );
   const start = text(first);
   if (between === 0 && Buffer.byteLength(start) <= EXCERPT_BYTES) return { head: start, tail: '' };

@@ -50,6 +50,7 @@ export async function recordRun(run: Run, asked: Asked, recording: Recording): P
       label: asked.label,
       note: asked.note,
       force: asked.force,
+      redact: asked.redact,
       lock_timeout_ms,
     });
   } catch (error) {
@@ -78,12 +79,12 @@ async function sessionOf(
 /** The command and what it printed, without a look at the project. */
 async function recordAlone(
   evidence: Evidence,
-  { label, note, recipe }: Asked,
+  { label, note, recipe, redact }: Asked,
   session: OpenSession,
   { project }: Recording,
   { status, warnings }: Pick<BundleFields, 'status' | 'warnings'>,
 ): Promise<CaptureResult> {
-  const stage = openStage(session.dir);
+  const stage = openStage(session.dir, { redact });
   try {
     const over = withRun(stage, evidence, null);
     const fields: BundleFields = {
@@ -106,7 +107,7 @@ async function recordAlone(
         stage_label: label ?? null,
         note: note ?? null,
       },
-      { begun: now() },
+      { begun: now(), redact },
     );
     return resultOf(recorded, session.warnings, { artifacts: stage.artifacts, warnings: sealed.warnings });
   } finally {

@@ -62,7 +62,13 @@ async function record(
     if (recording === null) workingDirectory();
     else {
       const { recordRun } = await (recorder ?? import('./record.js'));
-      const run = { ...ran, argv: asked.argv, project: recording.project, term: process.env['TERM'] };
+      const run = {
+        ...ran,
+        argv: asked.argv,
+        project: recording.project,
+        term: process.env['TERM'],
+        redact: asked.redact,
+      };
       result = await recordRun(run, asked, recording);
       complain(result);
     }
@@ -83,7 +89,7 @@ function complain({ status, warnings }: CaptureResult): void {
   for (const warning of about) tell(`preview: warning: ${neutralise(warning)}`);
 }
 const OF_THE_RUN =
-  /^(not_started|timed_out|left_behind|not_shown|output_truncated|secrets|sources|session_\w+):/;
+  /^(not_started|timed_out|left_behind|not_shown|output_truncated|secrets_masked|sources|session_\w+):/;
 
 /** What `--json` says where nothing could be recorded. */
 const NOTHING: CaptureResult = {

@@ -29,6 +29,7 @@ export async function readInFull(argv: string[]): Promise<Asked | number> {
       .option('--note <text>', 'a remark kept with the step', text)
       .option('--force', 'render although nothing changed')
       .option('--no-capture', 'render nothing: record the command and what it printed')
+      .option('--no-redact', 'keep secrets in the command and what it printed (they are masked otherwise)')
       .option('--lock-timeout <seconds>', 'how long to wait for the session (default: 10)', seconds)
       .option('--json', 'print one JSON document; what the command prints, on either stream, goes to stderr')
       .addHelpText(

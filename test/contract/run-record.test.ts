@@ -551,3 +551,30 @@ test('G11 G12 what is recorded neither acts on a terminal nor holds the environm
   expect(stdout).not.toMatch(/hunter2|^\.preview/m);
   rmSync(join(project, '.preview'), { recursive: true });
 });
+
+test('G12 secrets in the command, its environment and its output are masked everywhere, in place, and counted', async () => {
+  const project = makeProject();
+  const key = `ghp_${'a1B2'.repeat(9)}`;
+  const argv = ['sh', '-c', 'printf "key %s\\n" "$0"; printf "%s" "$0" >&2', key];
+  const options = ['--env', 'SERVICE_TOKEN=correct-horse', '--'];
+  const { stdout, stderr } = await preview(project, ['run', ...options, ...argv]);
+  expect([stdout, stderr]).toEqual([`key ${key}\n`, key]);
+  const { run: recorded, manifest, step, bundle } = await newest(project);
+  expect(recorded.argv.slice(0, 3)).toEqual(argv.slice(0, 3));
+  expect([recorded.argv[3], recorded.env.SERVICE_TOKEN, step.command]).toEqual([
+    '***',
+    '***',
+    expect.stringMatching(/\*\*\*$/),
+  ]);
+  expect(readFileSync(join(bundle, 'artifacts/stdout.log'), 'utf8')).toBe(`key ${'*'.repeat(40)}\n`);
+  const logs = manifest.artifacts.filter(({ role }: any) => role === 'log');
+  expect(logs.map(({ label, secrets_masked }: any) => [label, secrets_masked])).toEqual([
+    ['stdout, 45 B (secrets masked)', 1],
+    ['stderr, 40 B (secrets masked)', 1],
+  ]);
+  expect(manifest.warnings).toContainEqual(expect.stringMatching(/^secrets_masked: \d+ secrets were masked/));
+  const found = await shell(`grep -rlE 'ghp_|correct-horse' .preview`, { cwd: project });
+  expect(found.stdout).toBe('');
+  await preview(project, ['run', '--no-redact', ...options, ...argv]);
+  expect((await newest(project)).run.argv).toEqual(argv);
+});
