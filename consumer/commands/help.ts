@@ -3,12 +3,13 @@ import { say } from '../../src/cli.js';
 
 const TEXT = `Usage: previews <command> [options] [ref]
 
-Reads what \`preview\` recorded. Never writes into a recording.
+Reads what \`preview\` recorded, and what CLI-Anything did. Never writes into a recording.
 
   list       the sessions of a preview root
   status     what is recorded in a session and what is current, in a few hundred bytes
   inspect    a session and its newest steps, or one step or bundle
   verify     check every step and file against its recorded hashes
+  export     write a session in another program's form into a new folder
 
 A ref is a preview root, a session, a step or a bundle: a path, or a name such as
 session_003, session_003/step-0042, step-0042. Without one: the current session.

@@ -187,10 +187,12 @@ function reached(): Map<string, string[]> {
 }
 
 /**
- * Modules of src that the consumer reaches although they hold a writing call, and why that is no danger to a session.
+ * Modules that the consumer reaches, or has, although they hold a writing call, and why that is no danger to a session.
  * Anything that is not here fails.
  */
 const EXPLAINED: Record<string, string> = {
+  'consumer/exporting/output.ts':
+    'writes below a new folder that the user named, and refuses one in the session',
   'src/cli.ts': 'writeSync goes to the file descriptors 1 and 2 only: what a command prints',
   'src/disk.ts':
     "layout.ts takes readPointer from it; its writing functions are called by the producer's modules alone",
@@ -199,9 +201,9 @@ const EXPLAINED: Record<string, string> = {
 };
 
 describe('I6 the consumer never writes in a session', () => {
-  test('no file under consumer/ has a writing file-system call', () => {
+  test('no file under consumer/ has a writing file-system call, but for one that is explained', () => {
     expect(consumer.length).toBeGreaterThanOrEqual(6);
-    expect(consumer.flatMap(writingCalls)).toEqual([]);
+    expect(consumer.filter(({ path }) => !(path in EXPLAINED)).flatMap(writingCalls)).toEqual([]);
   });
 
   test('nor has what it reaches of src, but for modules that are explained', () => {
@@ -235,7 +237,7 @@ describe('I6 the consumer never writes in a session', () => {
   test('the explained modules are there, are reached, and do write: else the list is out of date', () => {
     const ways = reached();
     for (const path of Object.keys(EXPLAINED)) {
-      const file = src.find((source) => source.path === path);
+      const file = all.find((source) => source.path === path);
       expect(file && ways.has(path) && writingCalls(file).length > 0, path).toBe(true);
     }
   });

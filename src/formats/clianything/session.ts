@@ -33,8 +33,11 @@ export interface CliAnything extends Recording {
 /** Opens a session's folder. Never throws for what is in it; a failing disk throws. */
 export function openCliAnything(dir: string): CliAnything {
   const places = placesOf(dir);
-  const { value: raw, problems } = readOwn(dir, HEAD_NAME);
+  const { value: raw, problems: found } = readOwn(dir, HEAD_NAME);
   const trajectory = readOwn(dir, trajectoryName(raw));
+  // A recipe's folder may be a recording by itself, which has no head.
+  const headless = basename(dirname(dir)) !== LIVE_NAME && found[0]?.kind === 'missing';
+  const problems = headless && trajectory.value !== null ? [] : [...found];
   problems.push(...trajectory.problems);
   const items = listOf(trajectory.value) ?? historyOf(raw);
   if (trajectory.value !== null && listOf(trajectory.value) === null)

@@ -1,0 +1,82 @@
+// The folder that a user named for an export: the one place of the consumer that writes. It is filled aside and appears
+// under its name whole, or not at all; an existing one that holds something, or a place in a session, is refused.
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { exists, statOf } from '../../src/disk.js';
+import { errnoOf, PreviewError } from '../../src/errors.js';
+
+export interface Output {
+  /** Where it will be: the name the user gave, with its links resolved. */
+  dir: string;
+  writeJson(path: string, value: unknown): void;
+  copy(from: string, path: string): void;
+  link(path: string, target: string): void;
+  /** Puts it under its name. */
+  finish(): void;
+  /** Removes what was written, unless it was finished. */
+  close(): void;
+}
+
+/** @throws PreviewError `usage` where `named` holds something, is no folder, or lies in `session`; system errors. */
+export function openOutput(named: string, session: string): Output {
+  const dir = resolved(named);
+  const way = relative(realpathSync(session), dir);
+  if (way !== '..' && !way.startsWith(`..${sep}`))
+    throw refused(named, 'lies in the session that is exported', 'name a folder outside it');
+  if (exists(dir)) {
+    if (!statOf(dir)?.isDirectory()) throw refused(named, 'is no folder', 'name a new one');
+    if (readdirSync(dir).length > 0)
+      throw refused(named, 'is not empty', 'name a new folder, or empty this one');
+  }
+  mkdirSync(dirname(dir), { recursive: true });
+  const staged = join(dirname(dir), `.${basename(dir)}-${process.pid}`);
+  mkdirSync(staged);
+  let open = true;
+  const inStage = (path: string) => {
+    const full = join(staged, path);
+    mkdirSync(dirname(full), { recursive: true });
+    return full;
+  };
+  return {
+    dir,
+    writeJson: (path, value) =>
+      writeFileSync(inStage(path), `${JSON.stringify(value, null, 2)}\n`, { flag: 'wx' }),
+    copy: (from, path) => {
+      const to = inStage(path);
+      copyFileSync(from, to);
+      // What is published has no write bits; a copy is its owner's.
+      chmodSync(to, 0o666 & ~process.umask());
+    },
+    link: (path, target) => symlinkSync(target, inStage(path)),
+    finish: () => {
+      renameSync(staged, dir);
+      open = false;
+    },
+    close: () => {
+      if (open) rmSync(staged, { recursive: true, force: true });
+    },
+  };
+}
+
+const refused = (named: string, what: string, hint: string) =>
+  new PreviewError('usage', `${JSON.stringify(named)} ${what}`, hint);
+
+/** The real path of a folder that need not be there yet. */
+function resolved(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    return join(resolved(dirname(path)), basename(path));
+  }
+}
