@@ -1,6 +1,6 @@
 // Recordings in CLI-Anything's form that somebody made to do harm, or that are damaged: each is shown as far as it
 // goes, nothing outside what belongs to the session is read, and no command throws.
-import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { documentOf, done, previews } from '../helpers/cli.js';
@@ -419,6 +419,20 @@ describe('other shapes that its own viewer takes', () => {
       expect(code).toBe(0);
     },
   );
+
+  test("a recipe's folder with a trajectory among its bundles, and no session", async () => {
+    const made = make();
+    const recipe = dirname(made.bundle);
+    cpSync(join(made.session, 'trajectory.json'), join(recipe, 'trajectory.json'));
+    rmSync(join(made.root, 'live'), { recursive: true });
+    const { sessions, bundles } = await done(previews('/', ['list', made.root, '--json']));
+    expect(sessions).toMatchObject([{ session: 'quick', session_dir: recipe, steps: 2, problems: [] }]);
+    expect(bundles).toEqual([]);
+    const { step } = await done(previews('/', ['inspect', made.bundle, '--json']));
+    expect(step['step_id']).toBe('step-0002');
+    const verdict = await done(previews('/', ['verify', recipe, '--json']));
+    expect(verdict).toMatchObject({ ok: true, steps: 2, bundles: 1 });
+  });
 
   test('commands as lists, a session without a head, a trajectory without a session', async () => {
     const made = make();
