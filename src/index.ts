@@ -1,5 +1,21 @@
 // The library: read a session, or publish into one, without the command line.
 export { type ArtifactInput, addArtifact, type BundleFields } from './bundle.js';
+export { BOXES, type Box, NEAR, type Rect } from './compare/boxes.js';
+export {
+  compareFacts,
+  compareFiles,
+  type FactChange,
+  type FileChanges,
+  isChanged,
+  type NamedFile,
+} from './compare/facts.js';
+export {
+  type CompareOptions,
+  type Comparison,
+  comparePixels,
+  type Pixels,
+  THRESHOLD,
+} from './compare/pixels.js';
 export { changedTiles, sameTiles, type Tiled, type Tiles } from './compare/tiles.js';
 export { type Config, checkConfig, configJsonSchema, type Recipe } from './config.js';
 export { ERROR_CODES, type ErrorCode, EXIT, PreviewError } from './errors.js';
