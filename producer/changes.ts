@@ -21,7 +21,14 @@ function previousSources(
   const head = readHead(session).value;
   const dir = head?.current_bundle_dir && inside(session, head.current_bundle_dir);
   const manifest = dir ? readBundle(dir).value.manifest : null;
-  if (!dir || !manifest || manifest.recipe !== recipe.name || !manifest.source_fingerprint) return null;
+  if (
+    !dir ||
+    !manifest ||
+    manifest.recipe !== recipe.name ||
+    manifest.bundle_kind === 'diff' ||
+    !manifest.source_fingerprint
+  )
+    return null;
   const since = manifest.context?.['since_fingerprint'];
   return {
     files: sourceFiles(dir, manifest),

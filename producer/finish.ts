@@ -3,12 +3,11 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { addArtifact, type Stage } from '../src/bundle.js';
-import { isObject, type JsonObject, readJsonObject } from '../src/json.js';
+import { readJsonObject } from '../src/json.js';
 import type { Artifact } from '../src/schema.js';
 import { neutralise } from '../src/text.js';
 import { LIMITS } from '../src/version.js';
-import { RENDERERS } from './config.js';
-import { runCommand } from './process.js';
+import { askRenderer } from './askrenderer.js';
 import { GLANCE_NAME, type Glance } from './render/glance.js';
 import { glanceOf, metricsOf, remarksOn } from './seen.js';
 
@@ -25,8 +24,6 @@ export interface Finished {
   metrics: Record<string, unknown>;
 }
 
-const TIMEOUT_MS = 30_000;
-
 /** Finishes the stage's hero, where it is an image; what it says of the picture becomes warnings and metrics. */
 export async function finishPicture(stage: Stage, input: FinishInput): Promise<Finished> {
   const hero = stage.artifacts.find((artifact) => artifact.role === 'hero');
@@ -35,7 +32,14 @@ export async function finishPicture(stage: Stage, input: FinishInput): Promise<F
   const thumbed = stage.artifacts.some((artifact) => artifact.role === 'thumb');
   const told = large || !thumbed ? null : ownGlance(stage, hero);
   if (told) return seen(told, [], input);
-  const { report, failure } = await runFinish(stage, hero, thumbed, input);
+  const args = [
+    '--in',
+    join(stage.bundle, hero.path),
+    '--out',
+    stage.out,
+    ...(thumbed ? ['--no-thumb'] : []),
+  ];
+  const { report, failure } = await askRenderer('finish', args, { cwd: input.project, signal: input.signal });
   const reason =
     failure ?? (typeof report['reason'] === 'string' ? report['reason'] : 'its renderer said nothing');
   const warnings: string[] = [];
@@ -68,41 +72,6 @@ function ownGlance(stage: Stage, hero: Artifact): Glance | null {
   if (!stat?.isFile() || stat.size > LIMITS.logBytes) return null;
   const told = readJsonObject(path, GLANCE_NAME).value;
   return told && told['sha256'] === hero.sha256 ? glanceOf(told['glance']) : null;
-}
-
-async function runFinish(
-  stage: Stage,
-  hero: Artifact,
-  thumbed: boolean,
-  { project, signal }: FinishInput,
-): Promise<{ report: JsonObject; failure: string | null }> {
-  const argv = [
-    process.execPath,
-    join(RENDERERS, 'finish.cjs'),
-    '--in',
-    join(stage.bundle, hero.path),
-    '--out',
-    stage.out,
-    ...(thumbed ? ['--no-thumb'] : []),
-  ];
-  const env = { ...process.env };
-  delete env['NODE_EXTRA_CA_CERTS'];
-  const run = await runCommand(argv, { cwd: project, env, timeout_ms: TIMEOUT_MS, signal });
-  const failure =
-    run.exit_code === 0
-      ? null
-      : run.stderr.trim().split('\n').at(-1) || 'it took too long or too much memory';
-  return { report: failure === null ? parsed(run.stdout) : {}, failure };
-}
-
-function parsed(stdout: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(stdout);
-    return isObject(value) ? value : {};
-  } catch {
-    // SyntaxError: cut off, for instance by a full disk.
-    return {};
-  }
 }
 
 /** The picture as it came stays, as a render-output; what is shown is its smaller copy. */

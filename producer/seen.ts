@@ -89,27 +89,22 @@ interface Before {
 }
 
 /**
- * The newest picture of the same recipe among the session's newest steps, `current` first. A step that failed, one of
- * another recipe, and a comparison in between are passed over.
+ * The newest picture of the same recipe: the current bundle's, else that of one of the session's newest steps. A step
+ * that failed, one of another recipe, and a diff in between are passed over.
  */
 function pictureBefore({ session, recipe }: Looked): Before | null {
   const head = readHead(session.dir).value;
   if (!head) return null;
-  const steps = [...head.history].sort(
-    (a, b) => rank(b, head.current_step_id) - rank(a, head.current_step_id),
-  );
-  const step = steps.find(
-    (each) =>
-      each['recipe'] === recipe.name && each['status'] !== 'error' && each['publish_reason'] !== 'diff',
-  );
-  const stored = step?.['bundle_dir'];
-  const dir = typeof stored === 'string' ? inside(session.dir, stored) : null;
-  const manifest = dir === null ? null : readBundle(dir).value.manifest;
-  const glance = manifest && glanceIn(manifest);
-  return manifest && glance
-    ? { bundle_id: manifest.bundle_id, source_fingerprint: manifest.source_fingerprint ?? null, glance }
-    : null;
+  const fits = (step: Record<string, unknown>) =>
+    step['recipe'] === recipe.name && step['status'] !== 'error' && step['publish_reason'] !== 'diff';
+  const places = [head.current_bundle_dir, head.history.find(fits)?.['bundle_dir']];
+  for (const stored of places) {
+    const dir = typeof stored === 'string' ? inside(session.dir, stored) : null;
+    const manifest = dir === null ? null : readBundle(dir).value.manifest;
+    if (manifest?.recipe !== recipe.name || manifest.bundle_kind === 'diff') continue;
+    const glance = glanceIn(manifest);
+    if (!glance) continue;
+    return { bundle_id: manifest.bundle_id, source_fingerprint: manifest.source_fingerprint ?? null, glance };
+  }
+  return null;
 }
-
-const rank = (step: { step_id: string }, current: string | null): number =>
-  step.step_id === current ? 1 : 0;

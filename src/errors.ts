@@ -29,6 +29,7 @@ export const ERROR_CODES = {
   lock_timeout: EXIT.locked,
   lock_lost: EXIT.fault,
   session_damaged: EXIT.corrupt,
+  bundle_damaged: EXIT.corrupt,
   disk_full: EXIT.fault,
   not_writable: EXIT.fault,
   io: EXIT.fault,

@@ -45,7 +45,7 @@ function currentSession(place: Place): string | null {
   return session !== null && isDir(session) ? session : null;
 }
 
-/** `session_003`, `step-0042`, `bundle_002`, and the latter two behind a session's name. */
+/** `session_003`, `step-0042` or just 42, `bundle_002`, and the latter two behind a session's name. */
 function byName(ref: string, place: Place): Ref | null {
   const parts = ref.split('/');
   if (parts.length > 2 || parts.length === 0) return null;
@@ -55,7 +55,7 @@ function byName(ref: string, place: Place): Ref | null {
   const rest = named ? parts[1] : parts[0];
   if (session === null || !isDir(session)) return null;
   if (rest === undefined || rest === '') return { kind: 'session', session };
-  const step = numberOf(rest, 'step');
+  const step = /^\d{1,15}$/.test(rest) ? Number(rest) : numberOf(rest, 'step');
   if (step !== null) return { kind: 'step', session, index: step };
   if (numberOf(rest, 'bundle') !== null && isDir(join(session, rest)))
     return { kind: 'bundle', session, bundle: join(session, rest) };

@@ -168,7 +168,10 @@ function rebuiltHead(dir: string, old: Head | null, steps: Step[], bytes: Buffer
     stop_kind: 'repaired',
     stopped_at: at,
   };
-  const current = steps.find((step) => step.step_id === base.current_step_id) ?? last;
+  const current =
+    steps.find((step) => step.step_id === base.current_step_id) ??
+    steps.findLast((step) => step.publish_reason !== 'diff') ??
+    last;
   const numbers = steps.map((step) => numberOf(step.bundle_id, 'bundle') ?? 0);
   const unnamed = readdirSync(dir).map((name) => numberOf(name, 'bundle') ?? 0);
   const last_number = numbers.concat(unnamed).reduce((a, b) => Math.max(a, b), base.bundle_last);

@@ -11,6 +11,7 @@ one picture, one immutable step in .preview/.
   run        run a command and record it: what it printed, how it ended, and the
              project after it
   latest     the current bundle, and whether the sources have changed since
+  diff       compare two steps, and record what differs
   live       a live session: start, push, status, stop
   recipes    what can be rendered here
   repair     mend a damaged session, keeping its bytes

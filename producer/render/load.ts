@@ -11,6 +11,8 @@ import { readCapped, svgText } from './source.js';
 import { unreadable } from './xml.js';
 
 const FILE_BYTES = 64 * 1024 * 1024;
+/** A drawing has no size of its own that must be kept: it is drawn no larger than this. */
+const SVG_LONGEST = 4096;
 /** resvg makes a picture smaller roughly, `shrink` well but slowly: resvg goes as far as twice the size. */
 const SPARE = 2;
 
@@ -30,8 +32,8 @@ const TURNS: Record<number, (w: number, h: number) => string> = {
 /** A picture upright, with the size it has by its own word and the ground it is seen on; `picture` may be smaller than that. */
 export type Loaded = { width: number; height: number; picture: Picture; ground: Ground };
 
-/** Throws an `Unreadable`, with `width` and `height` where those are known. `size` is what is wanted of it. */
-export async function loadPicture(path: string, size: number): Promise<Loaded> {
+/** Throws an `Unreadable`, with `width` and `height` where those are known. `size` is what is wanted of it, `most` how many pixels are decoded. */
+export async function loadPicture(path: string, size: number, most = IMAGE_PIXELS): Promise<Loaded> {
   const bytes = readCapped(path, FILE_BYTES);
   if (isSvg(bytes)) return loadSvg(path, bytes, size);
   let found: ReturnType<typeof imageSize>;
@@ -49,8 +51,8 @@ export async function loadPicture(path: string, size: number): Promise<Loaded> {
   if (!media)
     throw refuse(found.type === 'svg' ? 'it is not XML' : `resvg does not read ${found.type?.toUpperCase()}`);
   if (!(width > 0 && height > 0)) throw refuse('its width or height is zero');
-  if (width * height > IMAGE_PIXELS)
-    throw refuse(`${width} × ${height} is more than the ${IMAGE_PIXELS / 1e6} megapixels that are decoded`);
+  if (width * height > most)
+    throw refuse(`${width} × ${height} is more than the ${most / 1e6} megapixels that are decoded`);
   const matrix = turn ? ` transform="matrix(${turn(found.width, found.height)})"` : '';
   const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><image width="${found.width}" height="${found.height}"${matrix} href="data:${media};base64,${bytes.toString('base64')}"/></svg>`;
   const drawing = { name: path, text, fontFiles: [], width, height };
@@ -77,7 +79,7 @@ async function isPng(bytes: Buffer): Promise<boolean> {
 async function loadSvg(path: string, bytes: Buffer, size: number): Promise<Loaded> {
   const prepared = prepareSvg(svgText(bytes), openFonts(FONT_FOLDER, { system: systemFonts() }));
   const drawing = measure({ name: path, ...prepared });
-  const picture = await draw(drawing, heroLongest(drawing, size));
+  const picture = await draw(drawing, heroLongest(drawing, Math.min(size, SVG_LONGEST)));
   const { ground } = coverageOf(picture);
   return { width: Math.round(drawing.width), height: Math.round(drawing.height), picture, ground };
 }

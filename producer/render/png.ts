@@ -48,8 +48,8 @@ function filtered({ width, height, pixels }: Picture, channels: 3 | 4): Buffer {
   return out;
 }
 
-/** PNG has colours that are not multiplied by alpha. */
-function straight(pixels: Uint8Array): Uint8Array {
+/** Colours as PNG has them: not multiplied by alpha. */
+export function straight(pixels: Uint8Array): Uint8Array {
   const out = Uint8Array.from(pixels);
   for (let at = 0; at < out.length; at += 4) {
     const alpha = out[at + 3]!;

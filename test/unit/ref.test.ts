@@ -51,6 +51,8 @@ describe('forms', () => {
     ],
     ['session_NNN/step-NNNN', 'session_002/step-0002', { kind: 'step', session: other, index: 2 }],
     ['step-NNNN', 'step-0002', { kind: 'step', session, index: 2 }],
+    ['a number', '2', { kind: 'step', session, index: 2 }],
+    ["a number behind a session's name", 'session_002/1', { kind: 'step', session: other, index: 1 }],
     ['bundle_NNN', 'bundle_002', { kind: 'bundle', session, bundle: join(session, 'bundle_002') }],
     [
       "a step behind a session's path",

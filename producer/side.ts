@@ -1,0 +1,152 @@
+// One side of a comparison: the bundle that a REF names, proved against its hashes before anything is made of it.
+import { lstatSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { readRegular } from '../src/disk.js';
+import { errnoOf, PreviewError } from '../src/errors.js';
+import { sha256 } from '../src/hash.js';
+import { findSession, MANIFEST_NAME, numberOf, type Place, stepId } from '../src/layout.js';
+import { inside, readBundle, readHead, readSteps } from '../src/read.js';
+import { resolveRef } from '../src/ref.js';
+import type { Artifact, Head, Manifest, Problem, Step, Summary } from '../src/schema.js';
+import { checkFiles } from '../src/verifyfiles.js';
+
+export interface Side {
+  /** As it was asked for. */
+  ref: string;
+  /** The session it lies in, where it lies in one. */
+  session: string | null;
+  dir: string;
+  step: Step | null;
+  manifest: Manifest;
+  manifest_sha256: string;
+  summary: Summary | null;
+  /** Its picture, where it has one. */
+  hero: Artifact | null;
+}
+
+/** A step is looked for among so many at a time, from the newest back. */
+const PIECE = 200;
+
+/**
+ * The bundle a REF names; of a session or a root, the current one. With `recipe`, the newest of that recipe up to the
+ * step named.
+ * @throws PreviewError `not_found`, `session_damaged`, `bundle_damaged`.
+ */
+export function sideOf(ref: string, place: Place, recipe: string | undefined): Side {
+  const found = resolveRef(ref, place);
+  if (found.kind === 'bundle') {
+    const side = readSide(ref, found.bundle, found.session, null);
+    if (recipe !== undefined && side.manifest.recipe !== recipe)
+      throw new PreviewError(
+        'not_found',
+        `${ref} was made with ${side.manifest.recipe ?? 'no recipe'}, not ${recipe}`,
+        'name a step, and the newest picture of that recipe before it is taken',
+      );
+    return side;
+  }
+  const session = found.kind === 'root' ? currentOf(found.root, place) : found.session;
+  const head = headOf(session);
+  const index = found.kind === 'step' ? found.index : numberOf(head.current_step_id ?? '', 'step');
+  if (index === null || index < 1 || index > head.trajectory_step_count)
+    throw new PreviewError(
+      'not_found',
+      index === null ? `${session} has no step yet` : `there is no ${stepId(index)} in ${session}`,
+      `it has ${head.trajectory_step_count} steps; \`previews inspect\` shows them`,
+    );
+  const step = recipe === undefined ? stepAt(session, head, index) : stepOf(session, head, index, recipe);
+  const dir = inside(session, step.bundle_dir);
+  if (dir === null)
+    throw new PreviewError('bundle_damaged', `${step.step_id}: its bundle's path leaves ${session}`);
+  return readSide(ref, dir, session, step);
+}
+
+function currentOf(root: string, place: Place): string {
+  const session = findSession({ cwd: place.cwd, env: {} }, root);
+  if (session !== null) return session;
+  throw new PreviewError('not_found', `no session is recorded in ${root}`, 'see `previews list`');
+}
+
+function headOf(session: string): Head {
+  const { value, problems } = readHead(session);
+  if (value) return value;
+  throw new PreviewError(
+    'session_damaged',
+    `${session}: session.json: ${problems[0]?.detail ?? 'it cannot be read'}`,
+    'see `previews verify`; `preview repair` mends it; a bundle can be named by its folder',
+  );
+}
+
+function stepAt(session: string, head: Head, index: number): Step {
+  const { value, problems } = readSteps(session, head, index, index);
+  if (value[0]?.step_index === index) return value[0];
+  throw new PreviewError(
+    'session_damaged',
+    `${session}: ${stepId(index)} cannot be read: ${problems[0]?.detail ?? 'its line is gone'}`,
+    'see `previews verify`',
+  );
+}
+
+/** The newest step of a recipe, no newer than `index`. */
+function stepOf(session: string, head: Head, index: number, recipe: string): Step {
+  for (let to = index; to > 0; to -= PIECE) {
+    const { value } = readSteps(session, head, Math.max(1, to - PIECE + 1), to);
+    const step = value.findLast((each) => each.recipe === recipe);
+    if (step) return step;
+  }
+  throw new PreviewError(
+    'not_found',
+    `no step up to ${stepId(index)} in ${session} was made with ${recipe}`,
+    `\`preview capture --recipe ${recipe}\` makes one`,
+  );
+}
+
+/** Problems that say nothing about what is compared: a file more, or one that was never hashed. */
+const HARMLESS = /_unproved$|^file_unlisted$/;
+
+function readSide(ref: string, dir: string, session: string | null, step: Step | null): Side {
+  const damaged = ({ where, detail }: Pick<Problem, 'where' | 'detail'>) =>
+    new PreviewError(
+      'bundle_damaged',
+      `${join(dir, where)}: ${detail}`,
+      'see `previews verify`; nothing was recorded',
+    );
+  const bytes = manifestBytes(dir);
+  if (bytes === null) throw damaged({ where: MANIFEST_NAME, detail: 'the file is not there' });
+  const manifest_sha256 = sha256(bytes);
+  if (step && step.manifest_sha256 !== manifest_sha256)
+    throw damaged({ where: MANIFEST_NAME, detail: `it is not the one that ${step.step_id} recorded` });
+  const { value, problems } = readBundle(dir);
+  const { manifest, summary } = value;
+  if (!manifest) throw damaged(problems[0]!);
+  const found: Problem[] = [];
+  checkFiles(dir, '', manifest, found);
+  const harm = found.find(({ kind }) => !HARMLESS.test(kind));
+  if (harm) throw damaged(harm);
+  const hero = manifest.artifacts.find(({ role, kind }) => role === 'hero' && kind === 'image') ?? null;
+  return { ref, session, dir, step, manifest, manifest_sha256, summary, hero };
+}
+
+function manifestBytes(dir: string): Buffer | null {
+  try {
+    // I9: a link in a folder's place may lead anywhere.
+    return lstatSync(dir).isDirectory() ? readRegular(join(dir, MANIFEST_NAME)) : null;
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENXIO'].includes(errnoOf(error) ?? '')) throw error;
+    return null;
+  }
+}
+
+/**
+ * What a side and its bundle are called in the session that the comparison is recorded in: `step-0003` there,
+ * `session_002/step-0003` in another of the same root, and as it was asked for anywhere else.
+ */
+export function namesIn(home: { dir: string; root: string }, { ref, session, dir, step }: Side): Names {
+  if (session === null || dirname(session) !== home.root) return { name: ref, bundle: ref };
+  const of = session === home.dir ? '' : `${basename(session)}/`;
+  return { name: of + (step?.step_id ?? basename(dir)), bundle: of + basename(dir) };
+}
+
+export interface Names {
+  name: string;
+  bundle: string;
+}
