@@ -198,7 +198,7 @@ function keep(stage: Stage, side: Named, role: 'before' | 'after'): string | nul
     label: `${role === 'before' ? 'Before' : 'After'}: ${side.name}${label ? `, ${label}` : ''}`,
     ...(media_type ? { media_type } : {}),
   });
-  if (sha256 !== undefined && copy.sha256 !== sha256)
+  if (sha256?.startsWith('sha256:') && copy.sha256 !== sha256)
     throw new PreviewError('bundle_damaged', `${join(side.dir, path)} was altered while it was read`);
   return join(stage.bundle, copy.path);
 }
@@ -235,7 +235,8 @@ function differences(before: Named, after: Named): string[] {
 
 /** What a picture is called in the comparison: its step, and the command or label it shows. */
 function titleOf({ name, step, manifest }: Named): string {
-  const said = step?.stage_label ?? step?.command ?? manifest.command;
+  const label = step?.['stage_label'];
+  const said = (typeof label === 'string' && label) || step?.command || manifest.command;
   return neutralise(said ? `${name}  ${cutText(said, 120)}` : name);
 }
 

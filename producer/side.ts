@@ -3,12 +3,12 @@ import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readRegular } from '../src/disk.js';
 import { errnoOf, PreviewError } from '../src/errors.js';
+import type { Recording, SeenHead, SeenStep } from '../src/formats/seen.js';
 import { sha256 } from '../src/hash.js';
 import { findSession, MANIFEST_NAME, numberOf, type Place, stepId } from '../src/layout.js';
-import { inside, readBundle, readHead, readSteps } from '../src/read.js';
+import { openRecording, readAnyBundle, verifyAnyBundle } from '../src/recording.js';
 import { resolveRef } from '../src/ref.js';
-import type { Artifact, Head, Manifest, Problem, Step, Summary } from '../src/schema.js';
-import { checkFiles } from '../src/verifyfiles.js';
+import type { Artifact, Manifest, Problem, Summary } from '../src/schema.js';
 
 export interface Side {
   /** As it was asked for. */
@@ -16,7 +16,7 @@ export interface Side {
   /** The session it lies in, where it lies in one. */
   session: string | null;
   dir: string;
-  step: Step | null;
+  step: SeenStep | null;
   manifest: Manifest;
   manifest_sha256: string;
   summary: Summary | null;
@@ -45,7 +45,8 @@ export function sideOf(ref: string, place: Place, recipe: string | undefined): S
     return side;
   }
   const session = found.kind === 'root' ? currentOf(found.root, place) : found.session;
-  const head = headOf(session);
+  const recording = openRecording(session);
+  const head = headOf(recording);
   const index = found.kind === 'step' ? found.index : numberOf(head.current_step_id ?? '', 'step');
   if (index === null || index < 1 || index > head.trajectory_step_count)
     throw new PreviewError(
@@ -53,10 +54,14 @@ export function sideOf(ref: string, place: Place, recipe: string | undefined): S
       index === null ? `${session} has no step yet` : `there is no ${stepId(index)} in ${session}`,
       `it has ${head.trajectory_step_count} steps; \`previews inspect\` shows them`,
     );
-  const step = recipe === undefined ? stepAt(session, head, index) : stepOf(session, head, index, recipe);
-  const dir = inside(session, step.bundle_dir);
+  const step = recipe === undefined ? stepAt(recording, index) : stepOf(recording, index, recipe);
+  const dir = recording.bundleDir(step);
   if (dir === null)
-    throw new PreviewError('bundle_damaged', `${step.step_id}: its bundle's path leaves ${session}`);
+    throw new PreviewError(
+      'bundle_damaged',
+      `${session}: the bundle of ${step.step_id} is not there`,
+      'see `previews verify`',
+    );
   return readSide(ref, dir, session, step);
 }
 
@@ -66,44 +71,45 @@ function currentOf(root: string, place: Place): string {
   throw new PreviewError('not_found', `no session is recorded in ${root}`, 'see `previews list`');
 }
 
-function headOf(session: string): Head {
-  const { value, problems } = readHead(session);
-  if (value) return value;
+function headOf({ dir, head, problems }: Recording): SeenHead {
+  if (head) return head;
   throw new PreviewError(
     'session_damaged',
-    `${session}: session.json: ${problems[0]?.detail ?? 'it cannot be read'}`,
+    `${dir}: session.json: ${problems[0]?.detail ?? 'it cannot be read'}`,
     'see `previews verify`; `preview repair` mends it; a bundle can be named by its folder',
   );
 }
 
-function stepAt(session: string, head: Head, index: number): Step {
-  const { value, problems } = readSteps(session, head, index, index);
+function stepAt(recording: Recording, index: number): SeenStep {
+  const { value, problems } = recording.steps(index, index);
   if (value[0]?.step_index === index) return value[0];
   throw new PreviewError(
     'session_damaged',
-    `${session}: ${stepId(index)} cannot be read: ${problems[0]?.detail ?? 'its line is gone'}`,
+    `${recording.dir}: ${stepId(index)} cannot be read: ${problems[0]?.detail ?? 'its line is gone'}`,
     'see `previews verify`',
   );
 }
 
 /** The newest step of a recipe, no newer than `index`. */
-function stepOf(session: string, head: Head, index: number, recipe: string): Step {
+function stepOf(recording: Recording, index: number, recipe: string): SeenStep {
   for (let to = index; to > 0; to -= PIECE) {
-    const { value } = readSteps(session, head, Math.max(1, to - PIECE + 1), to);
-    const step = value.findLast((each) => each.recipe === recipe);
+    const { value } = recording.steps(Math.max(1, to - PIECE + 1), to);
+    const step = value.findLast((each) => each['recipe'] === recipe);
     if (step) return step;
   }
   throw new PreviewError(
     'not_found',
-    `no step up to ${stepId(index)} in ${session} was made with ${recipe}`,
+    `no step up to ${stepId(index)} in ${recording.dir} was made with ${recipe}`,
     `\`preview capture --recipe ${recipe}\` makes one`,
   );
 }
 
 /** Problems that say nothing about what is compared: a file more, or one that was never hashed. */
 const HARMLESS = /_unproved$|^file_unlisted$/;
+/** A neighbour's bundle is taken as far as it can be read, but for what was altered since. */
+const ALTERED = /_altered$/;
 
-function readSide(ref: string, dir: string, session: string | null, step: Step | null): Side {
+function readSide(ref: string, dir: string, session: string | null, step: SeenStep | null): Side {
   const damaged = ({ where, detail }: Pick<Problem, 'where' | 'detail'>) =>
     new PreviewError(
       'bundle_damaged',
@@ -113,14 +119,16 @@ function readSide(ref: string, dir: string, session: string | null, step: Step |
   const bytes = manifestBytes(dir);
   if (bytes === null) throw damaged({ where: MANIFEST_NAME, detail: 'the file is not there' });
   const manifest_sha256 = sha256(bytes);
-  if (step && step.manifest_sha256 !== manifest_sha256)
+  if (step?.manifest_sha256 && step.manifest_sha256 !== manifest_sha256)
     throw damaged({ where: MANIFEST_NAME, detail: `it is not the one that ${step.step_id} recorded` });
-  const { value, problems } = readBundle(dir);
+  const { value, problems } = readAnyBundle(dir);
   const { manifest, summary } = value;
   if (!manifest) throw damaged(problems[0]!);
-  const found: Problem[] = [];
-  checkFiles(dir, '', manifest, found);
-  const harm = found.find(({ kind }) => !HARMLESS.test(kind));
+  const verdict = verifyAnyBundle(dir);
+  // Only a neighbour's have notes.
+  const harm = verdict.problems.find(({ kind }) =>
+    verdict.notes ? ALTERED.test(kind) : !HARMLESS.test(kind),
+  );
   if (harm) throw damaged(harm);
   const hero = manifest.artifacts.find(({ role, kind }) => role === 'hero' && kind === 'image') ?? null;
   return { ref, session, dir, step, manifest, manifest_sha256, summary, hero };
