@@ -54,12 +54,12 @@ export function actionsFor(warnings: readonly string[]): string[] {
   return [...codes].flatMap((code) => ACTIONS[code] ?? []).slice(0, 5);
 }
 
-/** Leaves the report where the publisher looks for it; texts of other programs in it are made harmless. */
-export function writeReport(out: string, report: Report): void {
+/** Leaves the report, that of one file by its `name`; texts of other programs in it are made harmless. */
+export function writeReport(out: string, report: Report, name = ''): void {
   const warnings = report.warnings.map((warning) => neutralise(cutText(warning, 2 * WARNING_BYTES)));
   const shown = warnings.slice(0, WARNINGS - 1);
   if (warnings.length > WARNINGS - 1)
     shown.push(`more_warnings: ${warnings.length - shown.length} more are not listed`);
   const whole = { ...report, headline: neutralise(cutText(report.headline, WARNING_BYTES)), warnings: shown };
-  writeFileSync(join(out, 'preview.json'), `${JSON.stringify(whole, null, 2)}\n`);
+  writeFileSync(join(out, `${name ? `${name}.` : ''}preview.json`), `${JSON.stringify(whole, null, 2)}\n`);
 }
