@@ -61,7 +61,7 @@ const common = {
   keepNames: false,
   legalComments: 'none',
   define: { PREVIEW_VERSION: JSON.stringify(version) },
-  external: ['@resvg/resvg-js', '@lydell/node-pty/requireBinary.js'],
+  external: ['@resvg/resvg-js', '@lydell/node-pty/requireBinary.js', 'playwright-core'],
   // proper-lockfile is given a file system of ours; its default one would replace the global fs.close and load much.
   alias: { 'graceful-fs': 'node:fs' },
   logLevel: 'warning',

@@ -53,12 +53,11 @@ function mediaIn(text: string): string[] {
   return [...new Set(found)];
 }
 
-/** How melt is told to make pictures of at most `height` lines. */
-function sized({ width, height }: Timeline, lines: number): string[] {
-  const scale = Math.min(1, lines / height);
-  const even = (side: number) => 2 * Math.max(1, Math.round((side * scale) / 2));
-  return [`width=${even(width)}`, `height=${even(height)}`, 'progressive=1', 'real_time=-2'];
-}
+/** How melt is told to make pictures of at most `lines`; a width and height of ours would get it black borders. */
+const sized = ({ height }: Timeline, lines: number): string[] => [
+  `scale=${Math.min(1, lines / height)}`,
+  'progressive=1',
+];
 
 /** The first seconds as H.264 and AAC. */
 export async function renderClip(
