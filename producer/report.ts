@@ -13,7 +13,9 @@ export function reportCapture(result: CaptureResult, json: boolean): number {
     const paint = painter();
     const [style, word] = MARKS[(result.status ?? 'ok') as keyof typeof MARKS] ?? MARKS.ok;
     say(
-      `${paint('bold', result.step_id ?? 'no step yet')}  ${paint(style, word)}  ${result.bundle_id ?? ''}${result.cached ? paint('dim', ' (unchanged, reused)') : ''}`,
+      result.step_id === null
+        ? paint('bold', 'no step yet')
+        : `${paint('bold', result.step_id)}  ${paint(style, word)}  ${result.bundle_id ?? ''}${result.cached ? paint('dim', ' (unchanged, reused)') : ''}`,
     );
     if (result.render) say(`  picture  ${neutralise(result.render)}`);
     say(`  session  ${neutralise(result.session_dir)}`);

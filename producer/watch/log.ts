@@ -1,8 +1,9 @@
 // What the watcher did and what befell it, one line each, in a file of bounded size.
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fstatSync, ftruncateSync, openSync, symlinkSync, writeSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { makeDir, PRIVATE_FILE } from '../../src/disk.js';
 import { neutralise } from '../../src/text.js';
+import { watcherLog } from '../../src/watcher.js';
 
 /** Beyond this the log begins anew (I10). */
 export const LOG_BYTES = 256 * 1024;
@@ -24,3 +25,12 @@ export function note(line: string): void {
 }
 
 export const closeLog = (fd: number): void => closeSync(fd);
+
+/** Lets the log of one session be found as that of the next, in which its watcher goes on. */
+export function shareLog(from: string, to: string): void {
+  try {
+    symlinkSync(basename(watcherLog(from)), watcherLog(to));
+  } catch {
+    // EEXIST: that session had a watcher before. The log stays where it is.
+  }
+}

@@ -2,7 +2,12 @@
 // compared with what the head says was recorded (I7), so a push or a capture that came between makes no double.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fingerprintSources, type SourceFingerprint } from '../../src/fingerprint.js';
+import {
+  changedFiles,
+  type FileEntry,
+  fingerprintSources,
+  type SourceFingerprint,
+} from '../../src/fingerprint.js';
 import { CACHE_NAME, WORK_NAME } from '../../src/layout.js';
 import { currentOwner, judge, parseOwner } from '../../src/owner.js';
 import { inside, readBundle } from '../../src/read.js';
@@ -70,6 +75,37 @@ export async function isNews(
   memory.recipe = text;
   return false;
 }
+
+/** How many files a remark names. */
+const NAMED = 4;
+
+/** What changed between two looks, as the step's note: it has no command that could say so. */
+export function remark(before: readonly FileEntry[], now: readonly FileEntry[]): string | undefined {
+  const there = new Set(now.map((file) => file.path));
+  const known = new Set(before.map((file) => file.path));
+  const changed = changedFiles(before, now);
+  const parts = [
+    said(
+      'changed',
+      changed.filter((path) => known.has(path)),
+    ),
+    said(
+      'new',
+      changed.filter((path) => !known.has(path)),
+    ),
+    said(
+      'gone',
+      [...known].filter((path) => !there.has(path)),
+    ),
+  ].filter((part) => part !== '');
+  return parts.length > 0 ? parts.join('; ') : undefined;
+}
+
+const said = (what: string, paths: string[]): string => {
+  if (paths.length === 0) return '';
+  const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more` : '';
+  return `${what}: ${paths.slice(0, NAMED).join(', ')}${more}`;
+};
 
 /** Whether another process is rendering for this session: what it records may be what was about to be recorded. */
 export function othersRender(session: string): boolean {

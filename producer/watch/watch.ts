@@ -4,14 +4,15 @@ import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
 import { monotonicMs } from '../../src/clock.js';
 import { asPreviewError, PreviewError } from '../../src/errors.js';
+import type { FileEntry } from '../../src/fingerprint.js';
 import type { Head } from '../../src/schema.js';
 import type { OpenSession } from '../../src/session.js';
 import { HEARTBEAT_MS, ownWatcher } from '../../src/watcher.js';
 import { capture } from '../capture.js';
 import type { CaptureResult } from '../result.js';
 import { watchSources } from './hints.js';
-import { note } from './log.js';
-import { isNews, isShown, type Look, look, type Memory, othersRender } from './look.js';
+import { note, shareLog } from './log.js';
+import { isNews, isShown, type Look, look, type Memory, othersRender, remark } from './look.js';
 import { type Beat, MAX_WAIT_MS, makePulse, POLL_MS, TICK_MS } from './pulse.js';
 import type { WatchRequest, Word } from './request.js';
 import { ACTIVE, claim, leave, report, standing } from './seat.js';
@@ -40,6 +41,9 @@ export async function watch(begun: WatchRequest, tell: (word: Word) => void): Pr
   const failed = { count: 0, until: 0 };
   let waitedSince: number | null = null;
   let lastSeen: string | null = null;
+  /** The sources as they were last found recorded. */
+  let known: readonly FileEntry[] | null = null;
+  let rendererError: string | null = null;
   let nextLook = 0;
   let isFirst = true;
 
@@ -71,7 +75,7 @@ export async function watch(begun: WatchRequest, tell: (word: Word) => void): Pr
       allowed: ACTIVE,
       ...(head && count === 0
         ? { reason: 'start', own_command: request.command, note: request.note ?? undefined }
-        : { reason: 'mutation' }),
+        : { reason: 'mutation', note: known ? remark(known, seen.sources.files) : undefined }),
       // Of two that saw the same change the one that commits first has recorded it.
       unless: (now, step) =>
         now.trajectory_step_count > count &&
@@ -103,8 +107,9 @@ export async function watch(begun: WatchRequest, tell: (word: Word) => void): Pr
     lastSeen = seen.sources.fingerprint;
     await sources.follow(seen);
     if (!news) {
+      known = seen.sources.files;
       failed.count = failed.until = 0;
-      await say(head?.latest_step?.status === 'error' ? own.last_error : null);
+      await say(head?.latest_step?.status === 'error' ? rendererError : null);
       return;
     }
     const othersSince = othersRender(request.session) ? (waitedSince ?? monotonicMs()) : null;
@@ -114,13 +119,14 @@ export async function watch(begun: WatchRequest, tell: (word: Word) => void): Pr
       return;
     }
     const result = await record(seen, head);
+    known = seen.sources.files;
     Object.assign(memory, { recipe: JSON.stringify(seen.recipe), fingerprint: seen.sources.fingerprint });
     failed.count = failed.until = 0;
     note(`${result.step_id} ${result.bundle_id} ${result.status}${result.cached ? ' (reused)' : ''}`);
     if (result.session_dir !== request.session) await move(result.session_dir);
-    await say(
-      result.status === 'error' ? (result.warnings[0] ?? 'renderer_failed: see the log of the bundle') : null,
-    );
+    rendererError =
+      result.status === 'error' ? (result.warnings[0] ?? 'renderer_failed: see the log of the bundle') : null;
+    await say(rendererError);
   };
 
   /** Without events there is no quiet to wait for: two looks that agree must do. */
@@ -137,6 +143,7 @@ export async function watch(begun: WatchRequest, tell: (word: Word) => void): Pr
   /** The session was damaged or full, and recording went on in the one that follows. */
   const move = async (session: string) => {
     note(`recording goes on in ${session}`);
+    shareLog(request.session, session);
     Object.assign(request, { session });
     process.env['PREVIEW_SESSION'] = session;
     if ((await claim(session, own)) !== 'ours') pulse.end();

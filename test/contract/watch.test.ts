@@ -17,6 +17,7 @@ import { readHead } from '../../src/index.js';
 import { documentOf, done, errorOf, preview, previews, shell, until } from '../helpers/cli.js';
 import { editJson, headFile } from '../helpers/tamper.js';
 import {
+  beginWatching,
   configOf,
   edit,
   expectNoDoubles,
@@ -51,7 +52,8 @@ describe.runIf(linux)('beginning', () => {
     );
     const answer = documentOf(ended);
     const watcher = watcherIn(site);
-    expect(answer).toMatchObject({ step_id: 'step-0001', status: 'ok', live_mode: 'watch', warnings: [] });
+    expect(answer).toMatchObject({ session_dir: site.session, live_mode: 'watch' });
+    await untilShown(site, 'one');
     expect(answer['watcher']).toEqual({
       pid: watcher?.pid,
       started_at: watcher?.started_at,
@@ -73,13 +75,17 @@ describe.runIf(linux)('beginning', () => {
     process.kill(watcher!.pid, 'SIGHUP');
     edit(site, 'two');
     await untilShown(site, 'two');
-    expect(stepsOf(site)[1]).toMatchObject({ publish_reason: 'mutation', command: null });
+    expect(stepsOf(site)[1]).toMatchObject({
+      publish_reason: 'mutation',
+      command: null,
+      note: 'changed: scene/a.txt',
+    });
     await stop(site);
   });
 
   test('F01 a first step that takes its time is not waited for', async () => {
     const site = watchedProject('slow');
-    const answer = await startWatching(site);
+    const answer = await beginWatching(site);
     expect(answer).toMatchObject({ step_id: null, live_mode: 'watch' });
     expect(answer['warnings']).toEqual([expect.stringMatching(/^first_step_pending: /)]);
     writeFileSync(join(site.project, 'go'), '');
@@ -162,23 +168,14 @@ describe.runIf(linux)('recording', () => {
     expect((await previews(site.project, ['verify', '--json'])).code).toBe(0);
   });
 
-  test('H01 fifty replacements by rename, a slow writer, a folder deleted and made again: the last state is shown', async () => {
+  test('H01 fifty replacements by rename, a folder deleted and made again: the last state is shown', async () => {
     const site = watchedProject();
     await startWatching(site);
     for (let n = 1; n <= 50; n++) edit(site, `replaced ${n}`, 'scene/a.txt', 'rename');
     await untilShown(site, 'replaced 50');
-    // A file that grows for longer than the quiet time is recorded once it is whole.
     const before = stepsOf(site).length;
-    const writer = spawn('sh', [
-      '-c',
-      'for n in 1 2 3 4 5 6 7 8 9; do printf x; sleep 0.05; done > "$0"',
-      join(site.project, 'scene/a.txt'),
-    ]);
-    await once(writer, 'exit');
-    await untilShown(site, 'xxxxxxxxx');
-    expect(stepsOf(site)).toHaveLength(before + 1);
     rmSync(join(site.project, 'scene'), { recursive: true });
-    await until(() => stepsOf(site).length === before + 2, 'the deletion is recorded');
+    await until(() => stepsOf(site).length === before + 1, 'the deletion is recorded');
     mkdirSync(join(site.project, 'scene'));
     edit(site, 'made again');
     await untilShown(site, 'made again');
@@ -188,6 +185,16 @@ describe.runIf(linux)('recording', () => {
     edit(site, 'b', 'scene/deep/er/b.txt');
     await until(() => stepsOf(site).length > steps, 'the file in the new folder is recorded');
     expectNoDoubles(site);
+    await stop(site);
+  });
+
+  test('H01 a file that is written slowly is recorded once it is whole', async () => {
+    const site = watchedProject();
+    await startWatching(site, ['--quiet-ms', '2500']);
+    const body = 'for n in 1 2 3 4 5 6; do printf x; sleep 0.1; done > "$0"';
+    await once(spawn('sh', ['-c', body, join(site.project, 'scene/a.txt')]), 'exit');
+    await untilShown(site, 'xxxxxx');
+    expect(stepsOf(site)).toHaveLength(2);
     await stop(site);
   });
 
@@ -334,6 +341,21 @@ describe.runIf(linux)('living and ending', () => {
     expect(existsSync(`/proc/${renderer}`)).toBe(false);
     expect(stepsOf(site)).toHaveLength(1);
     expect(readdirSync(join(site.session, '.work')).filter((name) => name.startsWith('stage-'))).toEqual([]);
+  });
+
+  test('where its session is damaged, it goes on in the one that follows', async () => {
+    const site = watchedProject();
+    const { watcher } = await startWatching(site);
+    writeFileSync(headFile(site.session), '{');
+    const next = { ...site, session: join(site.root, 'session_002') };
+    edit(site, 'two');
+    await until(() => watcherIn(next)?.pid === watcher.pid, 'it has its seat in the next session');
+    edit(site, 'three');
+    await untilShown(next, 'three');
+    expect(headOf(next)).toMatchObject({ status: 'active', continues: 'session_001', live_mode: 'watch' });
+    expect(readFileSync(join(site.root, '.cache/watch-session_002.log'), 'utf8')).toMatch(/goes on in/);
+    expect(await stop(site)).toMatchObject({ status: 'stopped', session_dir: next.session });
+    expect(watchersOf(site.root)).toEqual([]);
   });
 
   test('it ends by itself with its session, and with its project', async () => {

@@ -65,6 +65,7 @@ describe.skipIf(skip)(`limits${skip ? ` (${skip})` : ''}`, () => {
   ])('H03 %s: one warning, and changes are recorded all the same', async (code, limit) => {
     const site = watchedProject();
     const { watcher } = await startLimited(site, limit);
+    await untilShown(site, 'one');
     await until(() => watcherIn(site)?.watching === 'polling', 'it polls');
     expect(watcherIn(site)?.last_error).toMatch(new RegExp(`^watch_polling: .*${code}`));
     expect(watches(watcher.pid)).toBe(0);
@@ -132,7 +133,6 @@ describe.runIf(linux)('costs', () => {
       for (let n = 0; n < 30; n++) files[`${heavy}/${n}/file.txt`] = '';
     write(site.project, files);
     const { watcher } = await startWatching(site);
-    await until(() => stepsOf(site).length === 1, 'the first step is recorded');
     edit(site, 'changed', 'scene/part7/file7.txt');
     await until(() => stepsOf(site).length === 2, 'the change is recorded');
     // The project, scene, and its 20 folders.
@@ -158,7 +158,6 @@ describe.runIf(linux)('costs', () => {
     git('add', '.');
     git('commit', '-qm', 'one');
     const { watcher } = await startWatching(site);
-    await until(() => stepsOf(site).length === 1, 'the first step is recorded');
     expect(watches(watcher.pid)).toBe(2);
     git('checkout', '-qb', 'other');
     edit(site, 'other');

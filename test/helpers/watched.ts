@@ -60,13 +60,24 @@ export function watchedProject(recipe = 'plain'): Watched {
   return site;
 }
 
-/** `live start --mode watch --json`, which must succeed. */
-export const startWatching = (
+/** `live start --mode watch --json`, which must succeed. Its first step may still be under way. */
+export const beginWatching = (
   { project }: Watched,
   more: string[] = [],
   env?: RunOptions['env'],
 ): Promise<Record<string, any>> =>
   done(preview(project, ['live', 'start', '--mode', 'watch', '--quiet-ms', '100', '--json', ...more], env));
+
+/** The same, and the first step is recorded. */
+export async function startWatching(
+  site: Watched,
+  more: string[] = [],
+  env?: RunOptions['env'],
+): Promise<Record<string, any>> {
+  const answer = await beginWatching(site, more, env);
+  await until(() => stepsOf(site).length > 0, 'the first step is recorded');
+  return answer;
+}
 
 export const stop = ({ project }: Watched): Promise<Record<string, any>> =>
   done(preview(project, ['live', 'stop', '--json']));
