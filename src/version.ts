@@ -35,6 +35,6 @@ export const LIMITS = {
   sessionSteps: 2_000_000,
   /** A neighbour's JSON file is read whole, so it may be no larger. */
   neighbourJson: 64 * 1024 * 1024,
-  /** Sessions or bundles of a neighbour that one folder is searched for. */
+  /** Folders that are searched for a neighbour's programs, and bundles of one that a listing has. */
   neighbourEntries: 1000,
 } as const;

@@ -12,6 +12,7 @@ import { isOwnRoot, sessionsOf } from '../../src/ref.js';
 import type { Head } from '../../src/schema.js';
 import { neutralise } from '../../src/text.js';
 import { isWhole } from '../../src/trajectory.js';
+import { LIMITS } from '../../src/version.js';
 import { refCommand, refOf } from '../place.js';
 
 /** One row of `list --json` (protocol, section 7). */
@@ -73,9 +74,9 @@ function bundleRow(root: string, dir: string) {
 export function main(argv: string[]): Promise<number> {
   return runCommand('previews', argv, () =>
     refCommand('list', 'List the sessions of a preview root.').action((ref: string | undefined, options) => {
-      const { sessions, bundles } = rowsOf(ref, options);
+      const { sessions, bundles, left_out } = rowsOf(ref, options);
       if (options.json) {
-        printJson(bundles === null ? { sessions } : { sessions, bundles });
+        printJson(bundles === null ? { sessions } : { sessions, bundles, bundles_left_out: left_out });
         return;
       }
       if (sessions.length === 0 && !bundles?.length) say('No sessions here. `preview capture` begins one.');
@@ -96,6 +97,7 @@ export function main(argv: string[]): Promise<number> {
               : ''),
         );
       }
+      if (left_out > 0) say(paint('dim', `  (${left_out} older bundles are left out)`));
       for (const { bundle, status, created_at, software, headline } of bundles ?? []) {
         const words = [
           bundle,
@@ -117,6 +119,8 @@ interface Rows {
   sessions: ReturnType<typeof rowOf>[];
   /** Null in a root of ours, where every bundle lies in a session. */
   bundles: ReturnType<typeof bundleRow>[] | null;
+  /** How many older ones are not among them. */
+  left_out: number;
 }
 
 function rowsOf(ref: string | undefined, options: { root?: string }): Rows {
@@ -126,14 +130,16 @@ function rowsOf(ref: string | undefined, options: { root?: string }): Rows {
   if (found.kind === 'root') return allOf(found.root);
   const session = found.session;
   const sessions = session === null ? [] : [rowOf(dirname(session), basename(session))];
-  return { sessions, bundles: null };
+  return { sessions, bundles: null, left_out: 0 };
 }
 
-const allOf = (root: string): Rows => ({
-  sessions: sessionsOf(root).map((name) => rowOf(root, name)),
-  bundles:
-    isOwnRoot(root) || !holdsCliAnything(root) ? null : looseBundles(root).map((dir) => bundleRow(root, dir)),
-});
+function allOf(root: string): Rows {
+  const sessions = sessionsOf(root).map((name) => rowOf(root, name));
+  if (isOwnRoot(root) || !holdsCliAnything(root)) return { sessions, bundles: null, left_out: 0 };
+  const loose = looseBundles(root);
+  const bundles = loose.slice(-LIMITS.neighbourEntries).map((dir) => bundleRow(root, dir));
+  return { sessions, bundles, left_out: loose.length - bundles.length };
+}
 
 function trajectoryIsWhole(dir: string, head: Head): boolean {
   try {

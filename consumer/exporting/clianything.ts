@@ -5,7 +5,6 @@ import { join, relative } from 'node:path';
 import { readRegular } from '../../src/disk.js';
 import {
   type Placed,
-  slug,
   theirBundleId,
   theirHead,
   theirManifest,
@@ -14,6 +13,7 @@ import {
   theirSummary,
   theirTrajectory,
 } from '../../src/formats/clianything/form.js';
+import { slug, text } from '../../src/formats/clianything/values.js';
 import type { Recording, SeenHead, SeenStep } from '../../src/formats/seen.js';
 import { sha256 } from '../../src/hash.js';
 import { inside } from '../../src/read.js';
@@ -42,7 +42,8 @@ export function exportCliAnything(recording: Recording, head: SeenHead, output: 
   const taken = new Set<string>();
   const place = (step: SeenStep): Placed | null => {
     const key = step.bundle_id ?? '';
-    if (!placed.has(key)) placed.set(key, placeBundle(recording, step, software, taken, output, problems));
+    if (!placed.has(key))
+      placed.set(key, placeBundle(recording, head, step, software, taken, output, problems));
     return placed.get(key) ?? null;
   };
   const theirs = steps.map((step) => {
@@ -60,6 +61,7 @@ export function exportCliAnything(recording: Recording, head: SeenHead, output: 
 /** Copies a step's bundle, once; null where it cannot be shown. */
 function placeBundle(
   recording: Recording,
+  head: SeenHead,
   step: SeenStep,
   software: string,
   taken: Set<string>,
@@ -93,7 +95,10 @@ function placeBundle(
     output.copy(from, join(path, artifact.path));
     return true;
   });
-  output.writeJson(join(path, 'manifest.json'), theirManifest({ ...manifest, artifacts }, placed, null));
+  output.writeJson(
+    join(path, 'manifest.json'),
+    theirManifest({ ...manifest, artifacts }, placed, text(head['session_id'])),
+  );
   output.writeJson(
     join(path, 'summary.json'),
     theirSummary(summary ?? { headline: '', facts: {}, warnings: manifest.warnings ?? [], next_actions: [] }),
@@ -115,8 +120,8 @@ function wholeCommand(dir: string, step: SeenStep, problems: Problem[]): string 
   if (!step.command_path) return step.command;
   const path = inside(dir, step.command_path);
   if (path !== null && lstatSync(path, { throwIfNoEntry: false })?.isFile()) {
-    const text = readRegular(path).toString('utf8');
-    if (step.command_path.includes(sha256(text).slice('sha256:'.length))) return text;
+    const whole = readRegular(path).toString('utf8');
+    if (step.command_path.includes(sha256(whole).slice('sha256:'.length))) return whole;
   }
   const detail = `${step.command_path} is not what was kept: the command is cut`;
   problems.push({ kind: 'text_altered', where: step.step_id, detail });

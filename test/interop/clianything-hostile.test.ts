@@ -261,6 +261,54 @@ describe('I9 no stored path leaves what belongs to the session', () => {
   });
 });
 
+describe('I9 folders are looked for only where they belong', () => {
+  test.each([['../../private'], ['/../../private'], ['..']])(
+    'strays of a recipe named %s',
+    async (recipe) => {
+      const made = make();
+      made.change('session.json', (head) => Object.assign(head, { recipe, project_path: null }));
+      const { shown } = await lookAtAll(made);
+      expect(shown['problems']).toEqual([]);
+    },
+  );
+
+  test('a `live` folder, a recipe and a `.cli-anything` that are links leading out', async () => {
+    const made = make();
+    const empty = join(made.outside, 'empty');
+    mkdirSync(join(empty, 'sketch'), { recursive: true });
+    symlinkSync(join(made.root, 'live'), join(empty, 'sketch/live'));
+    symlinkSync(join(made.root, 'quick'), join(empty, 'sketch/quick'));
+    symlinkSync(made.outside, join(empty, '.cli-anything'));
+    for (const ref of [empty, join(empty, 'sketch')]) {
+      const outcome = await previews('/', ['list', ref, '--json']);
+      expect([outcome.code, outcome.stdout], ref).toEqual([3, '']);
+    }
+  });
+});
+
+test('I10 a listing of bundles has a cap, keeps the newest, and says how many it left out', async () => {
+  const made = make();
+  rmSync(join(made.root, 'live'), { recursive: true });
+  for (let n = 0; n < 1001; n++)
+    cpSync(made.bundle, join(made.root, 'quick', `20261130T1300${String(n).padStart(4, '0')}Z_x`), {
+      recursive: true,
+    });
+  const { bundles, bundles_left_out } = await done(
+    previews('/', ['list', join(made.root, 'quick'), '--json']),
+  );
+  expect([bundles.length, bundles_left_out]).toEqual([1000, 2]);
+  expect(bundles.at(-1)['bundle']).toBe('20261130T13001000Z_x');
+});
+
+test('I10 strays have a cap, and what is beyond it is counted', async () => {
+  const made = make();
+  for (let n = 0; n < 203; n++)
+    mkdirSync(join(made.root, 'quick', `20261130T130000Z_${String(n).padStart(8, '0')}_quick`));
+  const { problems } = await done(previews('/', ['inspect', made.session, '--json']));
+  expect(problems).toHaveLength(201);
+  expect(problems.at(-1)).toEqual({ kind: 'orphan', where: '…', detail: '3 more' });
+});
+
 describe('counts and types that are not what they should be', () => {
   test.each<[what: string, change: (made: Made) => void, kind: string]>([
     [

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { HEAD_NAME, MANIFEST_NAME, TRAJECTORY_NAME } from '../../layout.js';
 import { LIMITS } from '../../version.js';
-import { foldersIn, LIVE_NAME } from './places.js';
+import { foldersAt, foldersIn, LIVE_NAME } from './places.js';
 import { isCliAnythingManifest, isCliAnythingSession } from './shape.js';
 import { readOwn } from './values.js';
 
@@ -23,10 +23,9 @@ function programsIn(dir: string): string[] {
   if (basename(dir) === LIVE_NAME) return [dirname(dir)];
   for (const below of ['.cli-anything/previews', 'previews', '.']) {
     const base = join(dir, below);
-    const found =
-      below !== '.' || isProgram(base) ? [base, ...foldersIn(base)] : foldersIn(base).filter(isProgram);
-    if (found.length > 1 || (found.length === 1 && isProgram(found[0]!)))
-      return found.slice(0, LIMITS.neighbourEntries);
+    const folders = foldersAt(dir, below).slice(0, LIMITS.neighbourEntries);
+    const found = below !== '.' || isProgram(base) ? [base, ...folders] : folders.filter(isProgram);
+    if (found.length > 1 || (found.length === 1 && isProgram(found[0]!))) return found;
   }
   return [];
 }
@@ -35,12 +34,11 @@ function programsIn(dir: string): string[] {
 export function cliAnythingSessions(dir: string): string[] {
   const programs = programsIn(dir);
   const live = programs
-    .flatMap((program) => foldersIn(join(program, LIVE_NAME)))
+    .flatMap((program) => foldersAt(program, LIVE_NAME))
     .filter((folder) => existsSync(join(folder, HEAD_NAME)) || existsSync(join(folder, TRAJECTORY_NAME)))
     .filter(isCliAnythingSession);
   const recipes = basename(dir) === LIVE_NAME ? [] : programs.flatMap(foldersIn).filter(isRecipeRecording);
   return [...new Set([...live, ...recipes])]
-    .slice(0, LIMITS.neighbourEntries)
     .map((folder) => ({ name: relative(dir, folder) || '.', at: updatedAt(folder) }))
     .sort((a, b) => a.at.localeCompare(b.at) || a.name.localeCompare(b.name))
     .map(({ name }) => name);
@@ -59,7 +57,6 @@ export function cliAnythingBundles(dir: string): string[] {
   return [...recipes, dir]
     .flatMap(foldersIn)
     .filter((folder) => existsSync(join(folder, MANIFEST_NAME)) && isCliAnythingBundle(folder))
-    .slice(0, LIMITS.neighbourEntries)
     .sort((a, b) => basename(a).localeCompare(basename(b)));
 }
 
@@ -76,7 +73,7 @@ export const holdsCliAnything = (dir: string): boolean =>
 /** The sessions that may name a bundle: those of the same program, and the folder that it lies in. */
 export function sessionsBeside(bundle: string): string[] {
   const recipe = dirname(bundle);
-  const live = foldersIn(join(dirname(recipe), LIVE_NAME));
+  const live = foldersAt(dirname(recipe), LIVE_NAME);
   return [
     ...live.filter((folder) => existsSync(join(folder, HEAD_NAME)) && isCliAnythingSession(folder)),
     ...(isRecipeRecording(recipe) ? [recipe] : []),

@@ -12,14 +12,7 @@ import {
   TRAJECTORY_PROTOCOL,
 } from '../../version.js';
 import type { SeenHead, SeenStep } from '../seen.js';
-import { object, text } from './values.js';
-
-/** A word of a path in their form: lower case, digits and hyphens. */
-export const slug = (words: string | null | undefined): string =>
-  (words ?? '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '') || 'preview';
+import { object, slug, text } from './values.js';
 
 const hexOf = (hash: string | null | undefined): string =>
   /^sha256:([0-9a-f]{8})/.exec(hash ?? '')?.[1] ?? '00000000';

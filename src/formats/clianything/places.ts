@@ -6,8 +6,7 @@ import { readPointer, statOf } from '../../disk.js';
 import { errnoOf } from '../../errors.js';
 import { inside } from '../../inside.js';
 import { CURRENT_NAME, MANIFEST_NAME } from '../../layout.js';
-import { LIMITS } from '../../version.js';
-import { UNREACHABLE } from './values.js';
+import { UNREACHABLE, within } from './values.js';
 
 /** Folders beside a session that a recorded path is looked for in. */
 const BASES = 64;
@@ -34,18 +33,23 @@ export function placesOf(session: string): Places {
   return { session, root, bases };
 }
 
-/** Real folders in a folder, by name; links are left out, and so is what exceeds the cap. */
+/** Real folders in a folder, by name; links are left out. */
 export function foldersIn(dir: string): string[] {
   try {
     return readdirSync(dir, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
-      .slice(0, LIMITS.neighbourEntries)
       .map(({ name }) => join(dir, name))
       .sort();
   } catch (error) {
     if (!UNREACHABLE.includes(errnoOf(error) ?? '')) throw error;
     return [];
   }
+}
+
+/** The same of a folder in `dir`, unless a link leads out of it. */
+export function foldersAt(dir: string, name: string): string[] {
+  const path = within(dir, name);
+  return path === null ? [] : foldersIn(path);
 }
 
 export interface Found {
@@ -84,9 +88,9 @@ export function locate({ session, root, bases }: Places, recorded: string): Foun
 function folderAt(root: string, path: string): Found {
   try {
     const way = relative(root, path);
-    const within = way === '' ? null : inside(root, way);
-    if (within === null) return { path: null, why: 'path_leaves' };
-    if (statOf(within)?.isDirectory()) return { path: within, why: null };
+    const found = way === '' ? null : inside(root, way);
+    if (found === null) return { path: null, why: 'path_leaves' };
+    if (statOf(found)?.isDirectory()) return { path: found, why: null };
   } catch (error) {
     if (!UNREACHABLE.includes(errnoOf(error) ?? '')) throw error;
   }

@@ -9,6 +9,7 @@ import type { Recording, SeenHead, SeenStep } from '../seen.js';
 import { heroOf, readCliAnythingBundle } from './bundle.js';
 import {
   type Found,
+  foldersAt,
   foldersIn,
   isBundleFolder,
   LIVE_NAME,
@@ -18,7 +19,7 @@ import {
   placesOf,
 } from './places.js';
 import { bundleAt, bundleWords, listOf, readStep, reasonOf } from './trajectory.js';
-import { count, firstMoment, moment, object, readOwn, text, whole } from './values.js';
+import { count, firstMoment, moment, object, readOwn, slug, text, whole } from './values.js';
 
 export interface CliAnything extends Recording {
   format: 'cli-anything';
@@ -223,14 +224,12 @@ function straysOf(
 ): Problem[] {
   const own = items.map((item) => find(bundleWords(item))?.path ?? null).filter((path) => path !== null);
   const named = new Set([...own, ...namedBeside(places)]);
-  const parents = new Set(own.map(dirname));
+  const folders = [...new Set(own.map(dirname))].flatMap(foldersIn);
   if (head?.recipe && basename(dirname(places.session)) === LIVE_NAME)
-    parents.add(join(places.root, head.recipe));
+    folders.push(...foldersAt(places.root, slug(head.recipe)));
   const project = head?.['project_path'];
-  return [...parents]
-    .flatMap((parent) => foldersIn(parent))
+  const strays = [...new Set(folders)]
     .filter((dir) => !named.has(dir) && isBundleFolder(dir))
-    .slice(0, LIMITS.orphans)
     .flatMap((dir) => {
       const where = relative(places.session, dir);
       const { manifest } = readCliAnythingBundle(dir).value;
@@ -240,12 +239,15 @@ function straysOf(
       if (project && other && other !== project) return [];
       return { kind: 'orphan', where, detail: 'no step of a session here names it' };
     });
+  const more = strays.length - LIMITS.orphans;
+  if (more <= 0) return strays;
+  return [...strays.slice(0, LIMITS.orphans), { kind: 'orphan', where: '…', detail: `${more} more` }];
 }
 
 /** Bundles that the other sessions beside this one name. */
 function namedBeside({ session, root }: Places): string[] {
   if (dirname(session) !== join(root, LIVE_NAME)) return [];
-  return foldersIn(join(root, LIVE_NAME))
+  return foldersAt(root, LIVE_NAME)
     .filter((dir) => dir !== session)
     .flatMap(bundlesOf);
 }

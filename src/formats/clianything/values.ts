@@ -21,6 +21,13 @@ export const number = (value: unknown): number | null =>
 
 export const object = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
+/** A word of a path in their form: lower case, digits and hyphens. */
+export const slug = (words: string | null | undefined): string =>
+  (words ?? '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '') || 'preview';
+
 /** A moment in the form that ours have: RFC 3339, UTC, milliseconds. */
 export function moment(value: unknown): string | null {
   const at = typeof value === 'string' ? new Date(value) : null;
