@@ -1,5 +1,5 @@
-// Commands without network: in a network namespace of their own, in which there is not even loopback.
-// Only Linux has them, and not for everybody; where there is none the command runs as it is and the manifest says so.
+// What a renderer's command is started through, as far as the system has it: a network namespace of its own, in which
+// there is not even loopback, and a word to the kernel to end it when this process is killed. Only Linux has either.
 import { runCommand } from './process.js';
 import { findProgram } from './program.js';
 
@@ -22,3 +22,9 @@ export async function networkFence(cwd: string): Promise<string[] | null> {
   }
   return null;
 }
+
+/** What goes before an argv so that a killed capture leaves no renderer running; nothing where that cannot be had. */
+export const diesWithUs = (cwd: string): string[] =>
+  process.platform === 'linux' && findProgram('setpriv', cwd) !== null
+    ? ['setpriv', '--pdeathsig', 'KILL', '--']
+    : [];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Stage } from '../src/bundle.js';
 import { monotonicMs } from '../src/clock.js';
 import { type NamedRecipe, RENDERERS } from './config.js';
-import { networkFence } from './isolate.js';
+import { diesWithUs, networkFence } from './isolate.js';
 import { type Outcome, runCommand } from './process.js';
 import type { Unit } from './units.js';
 
@@ -50,14 +50,15 @@ export async function runRecipe(stage: Stage, input: RecipeRun): Promise<RecipeR
   if (commands.length === 0) return { units: done, fenced: null };
   const free = (command: readonly string[]) =>
     recipe.network === true || (recipe.network === undefined && isOurs(command));
+  const leash = diesWithUs(input.project);
   const fence = commands.every(free) ? null : await networkFence(input.project);
   const deadline = monotonicMs() + (recipe.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000;
   const tmp = temporaryFolder(stage);
   const one = async (run: UnitRun, command: readonly string[], at: number, signal?: AbortSignal) => {
     const places = { ...input, unit: run.unit, out: stage.out, tmp, terminal: terminalFile(stage) };
     const argv = expand(command, places);
-    const fenced = fence && !free(command) ? [...fence, ...argv] : argv;
-    const outcome = await runCommand(fenced, {
+    const before = [...(fence && !free(command) ? fence : []), ...leash];
+    const outcome = await runCommand([...before, ...argv], {
       cwd: input.project,
       env: environment(recipe, command, places),
       timeout_ms: Math.max(1, deadline - monotonicMs()),

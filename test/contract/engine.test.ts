@@ -1,12 +1,13 @@
 // What a recipe can ask of the engine: a command for every file, commands side by side, several recipes at once,
 // warnings from output, limits, a folder for temporary files, no network.
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { done, errorOf, preview } from '../helpers/cli.js';
+import { done, errorOf, plainEnv, preview, previewArgv, until } from '../helpers/cli.js';
 import { makeProject, png, temporary, write } from '../helpers/project.js';
 import { readJson } from '../helpers/tamper.js';
 
@@ -272,6 +273,26 @@ test('env and a private folder for temporary files, gone afterwards', async () =
   expect(facts.at.startsWith(tmpdir()) || facts.at.includes('.work')).toBe(true);
   expect(Buffer.byteLength(facts.at)).toBeLessThanOrEqual(64);
 });
+
+test.skipIf(process.platform !== 'linux')('a killed capture leaves no renderer running', async () => {
+  const recipe = {
+    sources: ['a.png'],
+    run: [sh('echo $$ > renderer.pid; exec sleep 300')],
+    artifacts: hero,
+    timeout_s: 400,
+  };
+  const project = projectWith({ quick: recipe });
+  const capture = spawn(process.execPath, previewArgv('capture').slice(1), { cwd: project, env: plainEnv() });
+  const pid = Number(
+    await until(() => {
+      const file = join(project, 'renderer.pid');
+      return existsSync(file) && readFileSync(file, 'utf8').trim();
+    }, 'the renderer runs'),
+  );
+  capture.kill('SIGKILL');
+  await until(() => !existsSync(`/proc/${pid}/stat`) || zombie(pid), 'the renderer is gone');
+});
+const zombie = (pid: number) => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
 
 test('no network unless the recipe says so', async () => {
   const server = createServer((_, answer) => answer.end('hello'));
