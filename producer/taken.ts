@@ -12,7 +12,6 @@ import {
 import { errnoOf, PreviewError } from '../src/errors.js';
 import { isObject } from '../src/json.js';
 import { readBundle } from '../src/read.js';
-import { rememberBundle } from '../src/remember.js';
 import type { Manifest } from '../src/schema.js';
 import { record } from '../src/session.js';
 import { commitOptions, finished, type TakeOver } from './attempt.js';
@@ -92,11 +91,14 @@ export const takeOver: TakeOver = async (run, sources, keyed, { bundle_id, manif
     );
     const recorded = await record(session, { kind: 'new', sealed }, finished(run), commitOptions(run));
     const { session_id } = recorded.head;
-    if (!options.ran && session_id)
+    if (!options.ran && session_id) {
+      // Most of what it needs, a run does not.
+      const { rememberBundle } = await import('../src/remember.js');
       rememberBundle(recorded.session.root, session_id, keyed.key, {
         bundle_id: recorded.step.bundle_id,
         manifest_sha256: recorded.step.manifest_sha256,
       });
+    }
     return resultOf(recorded, session.warnings, { artifacts: stage.artifacts, warnings: sealed.warnings });
   } catch (error) {
     // Gone in the meantime: it is rendered instead.

@@ -1,6 +1,6 @@
 // A bundle before it is published: files gathered and hashed in a staging folder whose name tells its
 // owner, made durable, and without write bits. Giving it a number is commit.ts's business (I1).
-import { linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { linkSync, lstatSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import {
   copyBytes,
@@ -54,6 +54,13 @@ export function resetStage(stage: Stage): void {
 
 /** Removes what is left of a staging folder. What cannot be removed is swept when this process is gone. */
 export function closeStage(stage: Stage): void {
+  try {
+    rmdirSync(stage.out);
+    rmdirSync(stage.dir);
+    return;
+  } catch {
+    // Something is left in it (ENOTEMPTY), for which more must be loaded; or it is gone.
+  }
   try {
     rmSync(stage.dir, { recursive: true, force: true });
   } catch {

@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { isatty } from 'node:tty';
 import { tell } from '../../src/cli.js';
 import { monotonicMs, sleep } from '../../src/clock.js';
 import { errnoOf } from '../../src/errors.js';
@@ -112,7 +111,17 @@ export async function runToEnd(order: Order): Promise<Outcome> {
 }
 
 /** On a terminal the command gets one of its own; with `aside` its output is looked at by nobody. */
-const wantsTerminal = (order: Order): boolean => isatty(1) && !order.aside;
+const wantsTerminal = (order: Order): boolean => isTerminal(1) && !order.aside;
+
+/** True for a terminal. What is no device at all is found out without loading anything. */
+function isTerminal(fd: 0 | 1 | 2): boolean {
+  try {
+    return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
+  } catch {
+    // EBADF: it is closed.
+    return false;
+  }
+}
 
 interface Wiring {
   stdio: (number | 'inherit' | 'pipe')[];
@@ -175,13 +184,13 @@ async function terminalWiring(order: Order, onSize: (size: Size) => void): Promi
   const { attend, canControl, openTerminal } = await import('./terminal.js');
   const terminal = await openTerminal(onSize);
   const { slave, master } = terminal;
-  const pipes = isatty(2) ? null : await makePipes(1);
+  const pipes = isTerminal(2) ? null : await makePipes(1);
   // What `setsid` could not start it would complain about itself.
   const there = findProgram(order.argv[0]!, order.cwd ?? '.', order.env['PATH']) !== null;
-  const controls = isatty(0) && there && canControl();
+  const controls = isTerminal(0) && there && canControl();
   const leave = attend(terminal, { keys: controls });
   return {
-    stdio: [controls ? slave : 'inherit', slave, isatty(2) ? slave : (pipes?.[0]?.write ?? 'pipe')],
+    stdio: [controls ? slave : 'inherit', slave, isTerminal(2) ? slave : (pipes?.[0]?.write ?? 'pipe')],
     prefix: controls ? ['setsid', '--ctty'] : [],
     detached: !controls,
     terminal,
@@ -189,7 +198,7 @@ async function terminalWiring(order: Order, onSize: (size: Size) => void): Promi
     streams: (child) => {
       if (!child) return [];
       const shown = { source: master, fd: 1, stream: 'stdout' } as const;
-      if (isatty(2)) return [shown];
+      if (isTerminal(2)) return [shown];
       return [shown, { source: pipes ? reader(pipes[0]!) : child.stderr!, fd: 2, stream: 'stderr' }];
     },
     handed: () => {

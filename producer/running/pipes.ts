@@ -1,9 +1,10 @@
 // Real pipes for a command's output. What Node makes for a child are sockets, and a script that opens /dev/stdout or
 // /dev/stderr, as many do, fails on a socket. A FIFO without a name is what a shell's pipe is.
 import { spawn } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeNow } from '../../src/disk.js';
 
 export interface Pipe {
   read: number;
@@ -36,7 +37,8 @@ export async function makePipes(count: number): Promise<Pipe[] | null> {
     for (const fd of open) closeSync(fd);
     return null;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    for (const name of names) removeNow(name);
+    rmdirSync(folder);
   }
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { benchFingerprint } from './fingerprint.js';
 import { bareNode, compare, type Line, plainEnv, round, run, timed, withEarlier } from './measure.js';
 import { benchPublish } from './publications.js';
+import { runLines } from './runs.js';
 import { makeSite, programs, type Site } from './site.js';
 import { hasStrace, logIn, peakKb, traceCost, traceOpens } from './trace.js';
 
@@ -39,6 +40,7 @@ export async function runSuite({ dir, quick }: Options) {
   const lines = [
     ...statusLines(dir, sites, pairs, tries),
     ...publicationLines(dir, sites, pairs, tries),
+    ...runLines(dir, sites[0]!, pairs, tries),
     ...fingerprints,
   ];
   tell('publishing in a loop, and the rest');
