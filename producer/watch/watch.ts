@@ -17,8 +17,8 @@ import { type Beat, MAX_WAIT_MS, makePulse, POLL_MS, TICK_MS } from './pulse.js'
 import type { WatchRequest, Word } from './request.js';
 import { ACTIVE, claim, leave, report, standing } from './seat.js';
 
-/** A look may take this share of a processor, so that many files are looked at less often. */
-const SHARE = { events: 100, polling: 20 };
+/** Between two looks that nothing asked for lies so many times what the last one took of a processor. */
+const REST = { events: 200, polling: 20 };
 const RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 300_000;
 /** Another process that renders longer than this is not waited for. */
@@ -89,11 +89,12 @@ export async function watch(begun: WatchRequest, tell: (word: Word) => void): Pr
   /** Looks, and records what is new. */
   const act = async (why: Beat, head: Head | null): Promise<void> => {
     const began = monotonicMs();
+    const before = process.cpuUsage();
     let seen = await look(request);
-    const cost = monotonicMs() - began;
-    const [least, share] = sources.working() ? [TICK_MS, SHARE.events] : [POLL_MS, SHARE.polling];
+    const { user, system } = process.cpuUsage(before);
+    const [least, rest] = sources.working() ? [TICK_MS, REST.events] : [POLL_MS, REST.polling];
     // Half of the tick, so that the one that is due at this time is not passed over for some milliseconds.
-    nextLook = began + Math.min(Math.max(least / 2, cost * share), 60_000);
+    nextLook = began + Math.min(Math.max(least / 2, ((user + system) / 1000) * rest), 60_000);
     const isNew = (at: Look) =>
       head ? isNews(at, head, memory, request) : at.sources.fingerprint !== memory.fingerprint;
     if (!isFirst && why === 'tick' && monotonicMs() < failed.until) return;
