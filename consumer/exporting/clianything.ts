@@ -16,6 +16,7 @@ import {
 import { slug, text } from '../../src/formats/clianything/values.js';
 import type { Recording, SeenHead, SeenStep } from '../../src/formats/seen.js';
 import { sha256 } from '../../src/hash.js';
+import { MANIFEST_NAME, SUMMARY_NAME } from '../../src/layout.js';
 import { inside } from '../../src/read.js';
 import type { Manifest, Problem } from '../../src/schema.js';
 import type { Exported } from './formats.js';
@@ -87,12 +88,15 @@ function placeBundle(
   const placed = { id, dir: join(output.dir, path), created_at: manifest.created_at };
   const artifacts = manifest.artifacts.filter((artifact) => {
     const from = inside(dir, artifact.path);
-    const where = `${step.bundle_id}/${artifact.path}`;
-    if (from === null || lstatSync(from, { throwIfNoEntry: false })?.isFile() !== true) {
-      problems.push({ kind: 'artifact_missing', where, detail: 'it is not there as a file of its bundle' });
+    const stored = from === null ? '' : relative(dir, from);
+    const there = from !== null && lstatSync(from, { throwIfNoEntry: false })?.isFile() === true;
+    // The manifest and the summary are written anew below.
+    if (from === null || !there || stored === MANIFEST_NAME || stored === SUMMARY_NAME) {
+      const where = `${step.bundle_id}/${artifact.path}`;
+      problems.push({ kind: 'artifact_missing', where, detail: 'it is no file of its bundle' });
       return false;
     }
-    output.copy(from, join(path, artifact.path));
+    output.copy(from, join(path, stored));
     return true;
   });
   output.writeJson(

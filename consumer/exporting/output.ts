@@ -14,6 +14,7 @@ import {
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { exists, statOf } from '../../src/disk.js';
 import { errnoOf, PreviewError } from '../../src/errors.js';
+import { wellFormedJson } from '../../src/text.js';
 
 export interface Output {
   /** Where it will be: the name the user gave, with its links resolved. */
@@ -44,13 +45,15 @@ export function openOutput(named: string, session: string): Output {
   let open = true;
   const inStage = (path: string) => {
     const full = join(staged, path);
+    // I9: what is exported is untrusted, and so are names that come from it.
+    if (relative(staged, full).split(sep)[0] === '..') throw new Error(`${path} leaves the export`);
     mkdirSync(dirname(full), { recursive: true });
     return full;
   };
   return {
     dir,
     writeJson: (path, value) =>
-      writeFileSync(inStage(path), `${JSON.stringify(value, null, 2)}\n`, { flag: 'wx' }),
+      writeFileSync(inStage(path), `${JSON.stringify(wellFormedJson(value), null, 2)}\n`, { flag: 'wx' }),
     copy: (from, path) => {
       const to = inStage(path);
       copyFileSync(from, to);

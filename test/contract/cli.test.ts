@@ -505,7 +505,7 @@ describe.concurrent('wrong usage ends with 2 and changes nothing', () => {
       stdout: expect.stringMatching(/^Usage: preview /),
     });
   });
-  test.each(['list', 'status', 'inspect', 'verify'])('previews %s --help', async (name) => {
+  test.each(['list', 'status', 'inspect', 'verify', 'export'])('previews %s --help', async (name) => {
     expect(await previews(project, [name, '--help'])).toMatchObject({
       code: 0,
       stderr: '',

@@ -259,6 +259,43 @@ test('a damaged session is exported as far as it goes, and what is left out is n
   expect(steps[0]['bundle_dir']).toBe(null);
 });
 
+test('I9 a session made to do harm writes nothing outside the export', async () => {
+  const { folder, session, out } = copyOf();
+  const manifest = read(join(session, 'bundle_001/manifest.json'));
+  Object.assign(manifest, { created_at: '../../../../escaped', recipe: '../../x', software: '../y' });
+  const [hero] = manifest['artifacts'];
+  for (const path of [
+    'manifest.json',
+    'artifacts/../summary.json',
+    '../bundle_002/render.png',
+    '/etc/hostname',
+  ])
+    manifest['artifacts'].push({ ...hero, artifact_id: path, path });
+  rmSync(join(session, 'bundle_001/manifest.json'));
+  writeFileSync(join(session, 'bundle_001/manifest.json'), JSON.stringify(manifest));
+  const head = read(join(session, 'session.json'));
+  Object.assign(head, {
+    software: '../../../z',
+    recipe: '..',
+    project_name: '../../p',
+    session_name: '../..',
+  });
+  rmSync(join(session, 'session.json'));
+  writeFileSync(join(session, 'session.json'), JSON.stringify(head));
+  const exported = await done(exportTo(session, out));
+  expect(exported['bundles']).toBe(5);
+  expect(exported['problems'].map(({ where }: Json) => where)).toEqual([
+    'bundle_001/manifest.json',
+    'bundle_001/artifacts/../summary.json',
+    'bundle_001/../bundle_002/render.png',
+    'bundle_001//etc/hostname',
+  ]);
+  expect(readdirSync(folder).sort()).toEqual(['.preview', 'out']);
+  expect(exported['session_dir']).toMatch(new RegExp(`^${out}/z/live/p-[0-9a-f]{8}-preview$`));
+  const { steps } = await inspect(exported['session_dir']);
+  expect(steps[0]['bundle_id']).toMatch(/^00000000T000000Z_[0-9a-f]{8}_x$/);
+});
+
 test('a root exports its current session, and a session that is no more is said so', async () => {
   const { folder, session, out } = copyOf();
   symlinkSync(basename(session), join(dirname(session), 'current'));

@@ -12,14 +12,16 @@ import {
   TRAJECTORY_PROTOCOL,
 } from '../../version.js';
 import type { SeenHead, SeenStep } from '../seen.js';
-import { object, slug, text } from './values.js';
+import { moment, object, slug, text } from './values.js';
 
 const hexOf = (hash: string | null | undefined): string =>
   /^sha256:([0-9a-f]{8})/.exec(hash ?? '')?.[1] ?? '00000000';
 
-/** `20261130T150211Z_644fd4f1_quick`: when, eight digits of a hash, and the recipe. */
-export const theirBundleId = (created_at: string, hash: string | null, recipe: string): string =>
-  `${created_at.replace(/\.\d+/, '').replace(/[-:]/g, '')}_${hexOf(hash)}_${slug(recipe)}`;
+/** `20261130T150211Z_644fd4f1_quick`: when, eight digits of a hash, and the recipe. A name that is safe in any path. */
+export function theirBundleId(created_at: string, hash: string | null, recipe: string): string {
+  const at = moment(created_at)?.replace(/\.\d+/, '').replace(/[-+:]/g, '') ?? '00000000T000000Z';
+  return `${at}_${hexOf(hash)}_${slug(recipe)}`;
+}
 
 /** `page-9ff937cc-quick`: the project, eight digits of a hash of the session's id, and the recipe. */
 export const theirSessionName = (project: string, hash: string, recipe: string): string =>
