@@ -1,6 +1,6 @@
 // `preview diff`: two bundles compared, and the comparison recorded as a bundle of its own, of kind `diff`. Sessions
 // are only read until it is recorded; the pictures are decoded by a child.
-import { extname, join } from 'node:path';
+import { basename, extname, isAbsolute, join } from 'node:path';
 import { addArtifact, closeStage, openStage, type Stage, sealStage } from '../src/bundle.js';
 import { monotonicMs, now } from '../src/clock.js';
 import type { Box } from '../src/compare/boxes.js';
@@ -233,11 +233,12 @@ function differences(before: Named, after: Named): string[] {
       ];
 }
 
-/** What a picture is called in the comparison: its step, and the command or label it shows. */
-function titleOf({ name, step, manifest }: Named): string {
+/** What a picture is called in the comparison: its step, and the command or label it shows. A path is said by its end. */
+function titleOf({ name, dir, step, manifest }: Named): string {
+  const short = isAbsolute(name) || name.split('/').length > 2 ? (step?.step_id ?? basename(dir)) : name;
   const label = step?.['stage_label'];
   const said = (typeof label === 'string' && label) || step?.command || manifest.command;
-  return neutralise(said ? `${name}  ${cutText(said, 120)}` : name);
+  return neutralise(said ? `${short}  ${cutText(said, 120)}` : short);
 }
 
 /** Where a side came from, for diff.json. */

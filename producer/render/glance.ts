@@ -31,6 +31,12 @@ const DRAWN = 24;
 const PLAIN_BORDER = 0.5;
 /** So many pixels next to each other on an edge, and something is cut there. */
 const CUT_RUN = 2;
+/** What takes so much of an edge lies along it: a header, a side bar. */
+const ALONG = 0.8;
+/** What takes so much of a row or column is a band across the picture, even where a scroll bar ends it. */
+const ACROSS = 0.9;
+/** More than so many pieces, none of them longer than so many pixels, are a line of text that a window ends in. */
+const [PIECES, LETTER] = [3, 24];
 
 /** Looks at a picture of at least one pixel. `ground` is what a transparent one is shown on, where that is known. */
 export function glanceAt(picture: Picture, ground?: Ground): Glance {
@@ -132,38 +138,46 @@ const within = ({ pixels }: Picture, at: number, [red, green, blue]: Colour, far
 
 /**
  * Edges that something drawn runs into. There must be a plain background: a colour that three corners agree on and
- * that half of the border has. A band from edge to edge is a design and not a cut, so where both ends of a row (or
- * column) are drawn, neither counts.
+ * that half of the border has. What a design puts there is no cut: a band from edge to edge, which draws both ends of a
+ * row (or column) or nearly all of it, and what lies along an edge. Nor is a line of text.
  */
 function cutEdges(picture: Picture): Edge[] {
   const { width, height } = picture;
   const at = (x: number, y: number) => (y * width + x) * 4;
-  const background = agreed(
-    picture,
-    [
-      [0, 0],
-      [width - 1, 0],
-      [0, height - 1],
-      [width - 1, height - 1],
-    ].map(([x, y]) => at(x!, y!)),
-  );
+  const [right, bottom] = [width - 1, height - 1];
+  const background = agreed(picture, [at(0, 0), at(right, 0), at(0, bottom), at(right, bottom)]);
   if (background === null) return [];
   const drawn = (x: number, y: number) => !within(picture, at(x, y), background, DRAWN);
-  const line = (length: number, test: (index: number) => boolean) =>
-    Array.from({ length }, (_, index) => test(index));
-  const sides = {
-    top: line(width, (x) => drawn(x, 0)),
-    right: line(height, (y) => drawn(width - 1, y)),
-    bottom: line(width, (x) => drawn(x, height - 1)),
-    left: line(height, (y) => drawn(0, y)),
+  const sides: Record<Edge, boolean[]> = {
+    top: Array.from({ length: width }, (_, x) => drawn(x, 0)),
+    right: Array.from({ length: height }, (_, y) => drawn(right, y)),
+    bottom: Array.from({ length: width }, (_, x) => drawn(x, bottom)),
+    left: Array.from({ length: height }, (_, y) => drawn(0, y)),
   };
   const border = Object.values(sides).flat();
   if (border.filter(Boolean).length > border.length * (1 - PLAIN_BORDER)) return [];
-  const opposite = { top: 'bottom', right: 'left', bottom: 'top', left: 'right' } as const;
+  const isRow = (y: number) => shareOf(width, (x) => drawn(x, y)) >= ACROSS;
+  const isColumn = (x: number) => shareOf(height, (y) => drawn(x, y)) >= ACROSS;
+  const { top, left } = sides;
+  const isBand = {
+    top: (x: number) => sides.bottom[x] || isColumn(x),
+    bottom: (x: number) => top[x] || isColumn(x),
+    left: (y: number) => sides.right[y] || isRow(y),
+    right: (y: number) => left[y] || isRow(y),
+  };
   return (Object.keys(sides) as Edge[]).filter((edge) => {
-    const other = sides[opposite[edge]];
-    return longestRun(sides[edge].map((touches, index) => touches && !other[index])) >= CUT_RUN;
+    const side = sides[edge];
+    if (Math.max(0, ...runsIn(side)) > ALONG * side.length) return false;
+    const runs = runsIn(side.map((touches, index) => touches && !isBand[edge](index)));
+    const longest = Math.max(0, ...runs);
+    return longest >= CUT_RUN && (runs.length <= PIECES || longest > LETTER);
   });
+}
+
+function shareOf(length: number, test: (index: number) => boolean): number {
+  let count = 0;
+  for (let index = 0; index < length; index++) if (test(index)) count++;
+  return count / length;
 }
 
 /** The colour that at least three of the four corners have, or null. */
@@ -176,13 +190,14 @@ function agreed(picture: Picture, corners: number[]): Colour | null {
   return null;
 }
 
-function longestRun(line: readonly boolean[]): number {
-  let [longest, run] = [0, 0];
-  for (const touches of line) {
-    run = touches ? run + 1 : 0;
-    if (run > longest) longest = run;
+/** How long each piece of a line is that is set throughout. */
+function runsIn(line: readonly boolean[]): number[] {
+  const runs: number[] = [];
+  for (const [index, touches] of line.entries()) {
+    if (touches && line[index - 1]) runs[runs.length - 1]!++;
+    else if (touches) runs.push(1);
   }
-  return longest;
+  return runs;
 }
 
 const round = (value: number): number => Math.round(value * 1e6) / 1e6;
