@@ -39,6 +39,7 @@ export async function capture(options: CaptureOptions): Promise<CaptureResult> {
   const place = { cwd, env, root: options.root, session: options.session };
   // The recipe comes first: a wrong name must not begin a session.
   const recipe = await chooseRecipe(project, options.recipe, options.into?.root ?? findRoot(place));
+  refuseTerminal(options, recipe);
   const session =
     options.into ??
     (await openSession({
@@ -66,7 +67,6 @@ export async function capture(options: CaptureOptions): Promise<CaptureResult> {
     began,
     step: stepInput(options, began, recipe, sources),
   };
-  refuseTerminal(run);
   const reused = await reuse(run, sources);
   if (reused) return reused;
   // What only rendering needs is not loaded before.
@@ -83,7 +83,7 @@ const projectFields = ({ dir, config }: Project, recipe: NamedRecipe) => ({
 });
 
 /** What draws a command's output has nothing to draw here. */
-function refuseTerminal({ options, recipe }: Attempt): void {
+function refuseTerminal(options: CaptureOptions, recipe: NamedRecipe): void {
   const fed = partsOf(recipe).find((part) => part.run?.some((argv) => argv.includes('{terminal}')));
   if (!fed || options.ran) return;
   throw new PreviewError(

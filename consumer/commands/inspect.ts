@@ -13,6 +13,7 @@ import { isOwnRoot, sessionsOf } from '../../src/ref.js';
 import type { Problem, Reading } from '../../src/schema.js';
 import { neutralise } from '../../src/text.js';
 import { refCommand, refOf } from '../place.js';
+import { printedLines } from '../printed.js';
 
 const NEWEST = 20;
 
@@ -200,6 +201,7 @@ function showBundle(
       say(paint('yellow', `  warning: ${neutralise(warning)}`));
     for (const action of asWarnings(summary.next_actions)) say(`  next: ${neutralise(action)}`);
   }
+  for (const line of printedLines(manifest?.context)) say(paint('dim', `  │ ${neutralise(line)}`));
   for (const { role, path, media_type, bytes, width, height, label } of manifest?.artifacts ?? []) {
     const size = width && height ? `${width} × ${height}  ` : '';
     say(

@@ -538,6 +538,17 @@ describe('E13 the command line', () => {
   });
 });
 
+test('what was printed is shown where the step is looked at: the start and the end', async () => {
+  const project = makeProject();
+  await preview(project, ['run', '--', 'seq', '1', '1000']);
+  const { stdout } = await previews(project, ['inspect', 'step-0001']);
+  const lines = stdout.split('\n').flatMap((line) => /^ {2}│ (.*)$/.exec(line)?.[1] ?? []);
+  expect(lines.length).toBe(21);
+  expect([lines[0], lines[9], lines[10], lines[20]]).toEqual(['1', '10', '…', '1000']);
+  await preview(project, ['run', '--', 'echo', 'short']);
+  expect((await previews(project, ['inspect', 'step-0002'])).stdout).toContain('\n  │ short\n');
+});
+
 test('G11 G12 what is recorded neither acts on a terminal nor holds the environment, and is private', async () => {
   const project = makeProject();
   const { stdout } = await shell(

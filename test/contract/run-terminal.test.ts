@@ -287,6 +287,7 @@ describe('the recipe terminal', () => {
   test('a capture without a run says what it needs', async () => {
     const project = makeProject();
     const { code, stderr } = await preview(project, ['capture', '--recipe', 'terminal']);
+    expect(existsSync(join(project, '.preview'))).toBe(false);
     expect([code, stderr]).toEqual([
       2,
       expect.stringMatching(/draws what a command printed[\s\S]*preview run --recipe terminal -- COMMAND/),
