@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { isObject, type JsonObject } from '../src/json.js';
 import { RENDERERS } from './config.js';
-import { runCommand } from './process.js';
+import { type Outcome, type RunOptions, runCommand } from './process.js';
 
 export interface Answer {
   report: JsonObject;
@@ -12,17 +12,55 @@ export interface Answer {
 
 const TIMEOUT_MS = 60_000;
 
+interface Asking {
+  cwd: string;
+  signal?: AbortSignal | undefined;
+}
+
 /** Runs `dist/renderers/NAME.cjs` in `cwd` and reads its answer. An abort ends it. */
-export async function askRenderer(
-  name: string,
-  args: readonly string[],
-  { cwd, signal }: { cwd: string; signal?: AbortSignal | undefined },
-): Promise<Answer> {
+export async function askRenderer(name: string, args: readonly string[], asking: Asking): Promise<Answer> {
+  return answerOf(await runCommand(argvOf(name, args), optionsFor(asking)));
+}
+
+/** A renderer that was started before it is known what it shall look at, so that its start costs no time then. */
+export interface Waiting {
+  ask(args: readonly string[]): Promise<Answer>;
+  /** Ends one that is not needed after all. */
+  drop(): void;
+}
+
+/** Starts `dist/renderers/NAME.cjs --wait`, which reads its arguments as a line of JSON. */
+export function startRenderer(name: string, asking: Asking): Waiting {
+  let tell: (text: string) => void = () => {};
+  const input = new Promise<string>((resolve) => {
+    tell = resolve;
+  });
+  const stop = new AbortController();
+  const signal = asking.signal ? AbortSignal.any([asking.signal, stop.signal]) : stop.signal;
+  const run = runCommand(argvOf(name, ['--wait']), { ...optionsFor({ ...asking, signal }), input });
+  return {
+    async ask(args) {
+      tell(`${JSON.stringify(args)}\n`);
+      return answerOf(await run);
+    },
+    drop: () => stop.abort(),
+  };
+}
+
+const argvOf = (name: string, args: readonly string[]) => [
+  process.execPath,
+  join(RENDERERS, `${name}.cjs`),
+  ...args,
+];
+
+function optionsFor({ cwd, signal }: Asking): RunOptions {
   const env = { ...process.env };
   // It needs no certificates, whose parsing would double its start.
   delete env['NODE_EXTRA_CA_CERTS'];
-  const argv = [process.execPath, join(RENDERERS, `${name}.cjs`), ...args];
-  const run = await runCommand(argv, { cwd, env, timeout_ms: TIMEOUT_MS, signal });
+  return { cwd, env, timeout_ms: TIMEOUT_MS, signal };
+}
+
+function answerOf(run: Outcome): Answer {
   if (run.timed_out) return { report: {}, failure: `it took longer than ${TIMEOUT_MS / 1000} s` };
   if (run.exit_code !== 0)
     return { report: {}, failure: run.stderr.trim().split('\n').at(-1) || `it was ended by ${run.signal}` };

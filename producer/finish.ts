@@ -7,7 +7,7 @@ import { readJsonObject } from '../src/json.js';
 import type { Artifact } from '../src/schema.js';
 import { neutralise } from '../src/text.js';
 import { LIMITS } from '../src/version.js';
-import { askRenderer } from './askrenderer.js';
+import { startRenderer, type Waiting } from './askrenderer.js';
 import { GLANCE_NAME, type Glance } from './render/glance.js';
 import { glanceOf, metricsOf, remarksOn } from './seen.js';
 
@@ -24,8 +24,16 @@ export interface Finished {
   metrics: Record<string, unknown>;
 }
 
-/** Finishes the stage's hero, where it is an image; what it says of the picture becomes warnings and metrics. */
-export async function finishPicture(stage: Stage, input: FinishInput): Promise<Finished> {
+/** Starts what finishes a picture while the picture is still being made. */
+export const startFinishing = ({ project, signal }: Pick<FinishInput, 'project' | 'signal'>): Waiting =>
+  startRenderer('finish', { cwd: project, signal });
+
+/** Finishes the stage's hero, where it is an image, with what was started for it; what it says of the picture becomes warnings and metrics. */
+export async function finishPicture(
+  stage: Stage,
+  input: FinishInput,
+  started: Waiting | null = null,
+): Promise<Finished> {
   const hero = stage.artifacts.find((artifact) => artifact.role === 'hero');
   if (hero?.kind !== 'image') return { warnings: [], metrics: {} };
   const large = Math.max(hero.width ?? 0, hero.height ?? 0) > LIMITS.heroPixels;
@@ -39,7 +47,7 @@ export async function finishPicture(stage: Stage, input: FinishInput): Promise<F
     stage.out,
     ...(thumbed ? ['--no-thumb'] : []),
   ];
-  const { report, failure } = await askRenderer('finish', args, { cwd: input.project, signal: input.signal });
+  const { report, failure } = await (started ?? startFinishing(input)).ask(args);
   const reason =
     failure ?? (typeof report['reason'] === 'string' ? report['reason'] : 'its renderer said nothing');
   const warnings: string[] = [];

@@ -31,6 +31,8 @@ export interface RunOptions {
   /** Bytes kept of each stream, half from its start and half from its end. */
   keep_bytes?: number;
   limits?: Limits;
+  /** What it reads, once that is known; its time begins then. Without it standard input is empty. */
+  input?: Promise<string>;
 }
 
 /** Between asking a group to end and killing it, and between a child's end and giving up on its pipes. */
@@ -51,7 +53,7 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
     const child = spawn(argv[0]!, argv.slice(1), {
       cwd: options.cwd,
       env: { ...options.env, [MARK]: mark },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [options.input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       detached: true,
     });
     let timed_out = false;
@@ -62,10 +64,23 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
       end('SIGTERM');
       killer ??= setTimeout(() => end('SIGKILL'), GRACE_MS);
     };
-    const timer = setTimeout(() => {
-      timed_out = true;
-      stop();
-    }, options.timeout_ms);
+    let timer: NodeJS.Timeout | undefined;
+    let ended = false;
+    const begin = () => {
+      timer = setTimeout(() => {
+        timed_out = true;
+        stop();
+      }, options.timeout_ms);
+    };
+    if (options.input === undefined) begin();
+    else
+      options.input.then((text) => {
+        if (ended) return;
+        begin();
+        // EPIPE: it ended meanwhile, which its exit tells.
+        child.stdin?.on('error', () => {});
+        child.stdin?.end(text);
+      });
     options.signal?.addEventListener('abort', stop, { once: true });
     if (options.signal?.aborted) stop();
     const { limits } = options;
@@ -76,6 +91,7 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
         if (over !== null) stop();
       }, LOOK_EVERY_MS);
     const finish = (result: Pick<Outcome, 'exit_code' | 'signal' | 'missing'>, note = '') => {
+      ended = true;
       clearTimeout(timer);
       clearTimeout(killer);
       clearInterval(look);
@@ -92,8 +108,8 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
         duration_ms: monotonicMs() - began,
       });
     };
-    child.stdout.on('data', out.take);
-    child.stderr.on('data', err.take);
+    child.stdout?.on('data', out.take);
+    child.stderr?.on('data', err.take);
     child.on('error', (error) => {
       if (child.pid === undefined)
         finish(

@@ -14,10 +14,11 @@ import {
 import { PreviewError } from '../src/errors.js';
 import { listSources } from '../src/files.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
+import type { Waiting } from './askrenderer.js';
 import { type Collected, collect } from './collect.js';
 import { type NamedRecipe, partsOf } from './config.js';
 import { type Failure, failureOf, logOf, missingFailure } from './failure.js';
-import { finishPicture } from './finish.js';
+import { finishPicture, startFinishing } from './finish.js';
 import { type RecipeRan, recordedCommand, runRecipe } from './runrecipe.js';
 
 export { terminalFile } from './runrecipe.js';
@@ -62,6 +63,19 @@ interface Part {
 
 /** Renders into the empty stage. What is returned seals it, with whatever must still be added. */
 export async function render(stage: Stage, input: RenderInput): Promise<Rendered> {
+  const finisher = partsOf(input.recipe).some(needsFinishing) ? startFinishing(input) : null;
+  try {
+    return await renderParts(stage, input, finisher);
+  } finally {
+    finisher?.drop();
+  }
+}
+
+/** Whether it may leave a picture that nobody has looked at yet. The SVG renderer does that itself. */
+const needsFinishing = ({ run = [] }: NamedRecipe): boolean =>
+  run.length > 0 && !run.some((command) => command[1] === '{renderers}/svg.cjs');
+
+async function renderParts(stage: Stage, input: RenderInput, finisher: Waiting | null): Promise<Rendered> {
   const parts: Part[] = [];
   for (const [at, recipe] of partsOf(input.recipe).entries())
     parts.push(await renderPart(partStage(stage, at), recipe, input.tools.parts[at]!, at > 0, input));
@@ -70,7 +84,7 @@ export async function render(stage: Stage, input: RenderInput): Promise<Rendered
     return { seal: sealFailed(stage, input, failures), whole: false };
   addLog(stage, failures);
   const found = joined(parts);
-  const picture = await finishPicture(stage, input);
+  const picture = await finishPicture(stage, input, finisher);
   found.warnings.push(...failures.map(({ warning }) => warning), ...picture.warnings);
   const seal: Rendered['seal'] = ({ partial = [], over = asTheyAre }) => {
     const fields: BundleFields = {

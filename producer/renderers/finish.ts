@@ -1,6 +1,7 @@
 // Finishes a picture that some program made, a program of its own: looks at it, makes a thumbnail, and a smaller copy
 // where it is too large. It is decoded once.
 //   finish.cjs --in HERO --out DIR [--size 1280] [--thumb 320] [--no-thumb]
+//   finish.cjs --wait   the same, its arguments as a JSON list on standard input
 // Prints one line of JSON; exit 0 even where the picture cannot be read (`thumb` is false and `reason`
 // says why), 2 for wrong usage. The picture is untrusted.
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -29,6 +30,7 @@ async function main(): Promise<number> {
   try {
     const text = { type: 'string' } as const;
     const { values } = parseArgs({
+      args: process.argv[2] === '--wait' ? await awaitedArgs() : process.argv.slice(2),
       options: { in: text, out: text, size: text, thumb: text, 'no-thumb': { type: 'boolean' } },
     });
     if (!values.in || !values.out) throw new Error('expected --in PICTURE and --out DIR');
@@ -40,6 +42,13 @@ async function main(): Promise<number> {
   }
   process.stdout.write(`${JSON.stringify(await finish(options))}\n`);
   return 0;
+}
+
+/** The arguments as a line of JSON on standard input: who started this did not know them yet. */
+async function awaitedArgs(): Promise<string[]> {
+  let text = '';
+  for await (const piece of process.stdin) text += piece;
+  return JSON.parse(text);
 }
 
 async function finish(options: Options): Promise<Finished> {
