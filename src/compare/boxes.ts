@@ -56,14 +56,20 @@ export function boxesOf(mask: Uint8Array, width: number): Box[] {
 function regionsOf(mask: Uint8Array, width: number, size: number): Region[] {
   const columns = Math.ceil(width / size);
   const cells = new Map<number, Region>();
+  // Neighbours mostly share a cell, which then need not be looked up.
+  let lastKey = -1;
+  let cell: Region = { left: 0, top: 0, right: 0, bottom: 0, pixels: 0 };
   for (let index = 0; index < mask.length; index++) {
     if (mask[index] === 0) continue;
     const x = index % width;
     const y = (index - x) / width;
     const key = Math.floor(y / size) * columns + Math.floor(x / size);
-    const known = cells.get(key);
-    if (known) include(known, x, y);
-    else cells.set(key, { left: x, top: y, right: x, bottom: y, pixels: 1 });
+    if (key !== lastKey) {
+      cell = cells.get(key) ?? { left: x, top: y, right: x, bottom: y, pixels: 0 };
+      cells.set(key, cell);
+      lastKey = key;
+    }
+    include(cell, x, y);
   }
   const found: Region[] = [];
   const done = new Set<number>();
