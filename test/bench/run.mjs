@@ -36,7 +36,11 @@ try {
   const common = { bundle: true, platform: 'node', target: 'node20.19', format: 'cjs', logLevel: 'warning' };
   await build({ ...common, entryPoints: [entry], outfile: bundle });
   const { runSuite } = createRequire(import.meta.url)(bundle);
-  const result = await runSuite({ dir, quick: process.argv.includes('--quick') });
+  const result = await runSuite({
+    dir,
+    picture: join(project, 'guides/images/demo.png'),
+    quick: process.argv.includes('--quick'),
+  });
   process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 } finally {
   remove();

@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { addedLines } from './added.js';
 import { benchFingerprint } from './fingerprint.js';
 import { bareNode, compare, type Line, plainEnv, round, run, timed, withEarlier } from './measure.js';
 import { benchPublish } from './publications.js';
-import { runLines } from './runs.js';
 import { makeSite, programs, type Site } from './site.js';
 import { hasStrace, logIn, peakKb, traceCost, traceOpens } from './trace.js';
 
@@ -16,12 +16,14 @@ interface Options {
   /** Holds the copy of dist/ and takes all that is made; the caller removes it. */
   dir: string;
   quick: boolean;
+  /** A picture of ordinary size, as a program under test leaves it. */
+  picture: string;
 }
 
 const tell = (text: string): void => void process.stderr.write(`${text}\n`);
 
 /** Runs everything; what it returns is printed as JSON. */
-export async function runSuite({ dir, quick }: Options) {
+export async function runSuite({ dir, quick, picture }: Options) {
   // Children get their environment from `plainEnv`; the library and git run in or from this process.
   for (const name of Object.keys(process.env)) if (!(name in plainEnv())) delete process.env[name];
   const load_before = round(loadavg()[0]!);
@@ -40,7 +42,7 @@ export async function runSuite({ dir, quick }: Options) {
   const lines = [
     ...statusLines(dir, sites, pairs, tries),
     ...publicationLines(dir, sites, pairs, tries),
-    ...runLines(dir, sites[0]!, pairs, tries),
+    ...addedLines(dir, sites[0]!, picture, pairs, tries),
     ...fingerprints,
   ];
   tell('publishing in a loop, and the rest');

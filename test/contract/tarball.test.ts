@@ -94,7 +94,7 @@ describe('what is packed', () => {
       readdirSync(join(app, 'node_modules'))
         .filter((name) => !name.startsWith('.'))
         .sort(),
-    ).toEqual(['@resvg', 'preview-recorder']);
+    ).toEqual(['@lydell', '@resvg', 'playwright-core', 'preview-recorder']);
   });
 });
 
