@@ -116,6 +116,9 @@ for (const built = new Set(); parts.size > built.size; ) {
 for (const name of ['preview', 'previews']) chmodSync(`${OUT}/${name}.cjs`, 0o755);
 
 cpSync('producer/recipes', `${OUT}/recipes`, { recursive: true });
+// What runs inside other programs, in their language.
+for (const name of readdirSync('producer/renderers').filter((entry) => entry.endsWith('.py')))
+  cpSync(join('producer/renderers', name), `${OUT}/renderers/${name}`);
 
 const fonts = require.resolve('dejavu-fonts-ttf/package.json').replace(/package\.json$/, '');
 mkdirSync(`${OUT}/fonts`);

@@ -5,6 +5,13 @@ import { listSources } from '../src/files.js';
 /** Which files make a project one for a recipe. `software` is what the head calls it. */
 const TABLE: readonly { recipe: string; software: string; sources: string[]; reason: string }[] = [
   { recipe: 'openscad', software: 'openscad', sources: ['**/*.scad'], reason: 'OpenSCAD files' },
+  { recipe: 'blender', software: 'blender', sources: ['**/*.blend'], reason: 'Blender files' },
+  {
+    recipe: 'freecad',
+    software: 'freecad',
+    sources: ['**/*.{FCStd,fcstd,step,stp,iges,igs,STEP,STP,IGES,IGS}'],
+    reason: 'FreeCAD, STEP or IGES files',
+  },
   { recipe: 'svg', software: 'svg', sources: ['**/*.svg', '**/*.svgz'], reason: 'SVG files' },
   {
     recipe: 'mesh',
