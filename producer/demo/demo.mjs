@@ -4,12 +4,13 @@
 // A demo is a module beside this file. It exports
 //   title   what is built
 //   needs   (optional) the programs it needs: { program, debian }
-//   recipe  (optional) the built-in recipe to record with; else what `preview init` finds
-//   steps   a function that gets { here, folder, env, node, run } and returns [{ command, act, recipe? }]: what is
-//           recorded as the command, and the function that does it in the folder (it may return a promise)
+//   recipe  (optional) the recipe to record with, built in or of the preview.config.json that the first step writes;
+//           else what `preview init` finds
+//   steps   a function that gets { here, folder, env, node, run } and returns [{ command, act, label?, recipe? }]: what
+//           is recorded as the command, and the function that does it in the folder (it may return a promise)
 //   close   (optional) ends what the steps have started
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -47,7 +48,9 @@ async function record(name) {
     return;
   }
   const folder = join(process.cwd(), '.demo', name);
-  const run = (program, args) => execFileSync(program, args, { cwd: folder, env, encoding: 'utf8' });
+  // Some programs, Blender for one, believe PWD.
+  const settings = { cwd: folder, env: Object.assign(env, { PWD: folder }), encoding: 'utf8' };
+  const run = (program, args) => execFileSync(program, args, settings);
   const node = (script, args) => run(process.execPath, [script, ...args]);
   const preview = (...args) => node(join(dist, 'preview.cjs'), args);
   const previews = (...args) => node(join(dist, 'previews.cjs'), args);
@@ -61,12 +64,14 @@ async function record(name) {
   try {
     for (const [n, step] of steps({ here, folder, env, node, run }).entries()) {
       await step.act();
-      if (n === 0 && !recipe && !step.recipe) preview('init');
+      if (n === 0 && !existsSync(join(folder, 'preview.config.json'))) preview('init');
       const chosen = step.recipe ?? recipe;
-      const how = chosen ? ['--recipe', chosen] : [];
+      const how = [...(chosen ? ['--recipe', chosen] : []), ...(step.label ? ['--label', step.label] : [])];
       const result = JSON.parse(preview('capture', '--command', step.command, ...how, '--json'));
       const seen = result.cached ? ' (seen before, reused)' : '';
-      console.log(`  ${result.step_id}  ${result.bundle_id}${seen}  ${step.command.slice(0, 76)}`);
+      console.log(
+        `  ${result.step_id}  ${result.bundle_id}${seen}  ${(step.label ?? step.command).slice(0, 76)}`,
+      );
       recorded.push(result);
     }
   } finally {
@@ -90,8 +95,14 @@ and with the program itself, from ${relative(process.cwd(), folder)}/:
   node ${back} inspect ${earlier.step_id}    one of them`);
 }
 
+/** A program that failed has said why. */
+function fail({ message, stdout = '', stderr = '' }) {
+  console.error([message.split('\n', 1)[0], stdout.trim(), stderr.trim()].filter(Boolean).join('\n'));
+  process.exitCode = 1;
+}
+
 const name = process.argv[2] ?? 'lighthouse';
-if (Object.hasOwn(DEMOS, name)) await record(name);
+if (Object.hasOwn(DEMOS, name)) await record(name).catch(fail);
 else {
   console.error(
     `There is no demo ${name}. There are: ${Object.keys(DEMOS).join(', ')} (npm run demo -- NAME).`,

@@ -168,7 +168,7 @@ def set_engine():
         scene.cycles.time_limit = ask["seconds"]
         # Debian builds Blender without a denoiser, and then a scene that asks for one is not drawn at all.
         scene.cycles.use_denoising = False
-        return f"Cycles, at most {scene.cycles.samples} samples"
+        return f"Cycles, at most {scene.cycles.samples} samples, not denoised"
     if engine == "BLENDER_EEVEE":
         scene.eevee.taa_render_samples = min(scene.eevee.taa_render_samples, ask["samples"])
         return f"Eevee, {scene.eevee.taa_render_samples} samples"

@@ -4,6 +4,7 @@ views, width, height. Pictures go to tmp, larger than asked and without a ground
 import json
 import os
 import sys
+import zipfile
 
 import FreeCAD as App
 import FreeCADGui as Gui
@@ -41,6 +42,22 @@ def opened(path):
 
         ImportGui.insert(path, document.Name)
     return document
+
+
+def choose_visible(document):
+    """Shows what nothing else is made of. A document written without FreeCAD's window has everything hidden."""
+    for item in document.Objects:
+        inside = item.getParentGeoFeatureGroup()
+        if item.ViewObject is None or item.TypeId in {"App::Origin", "App::Plane", "App::Line"}:
+            continue
+        if inside and inside.TypeId == "PartDesign::Body":
+            item.ViewObject.Visibility = inside.Tip == item
+        else:
+            item.ViewObject.Visibility = not any(hasattr(user, "Shape") for user in item.InList)
+
+
+def has_no_looks(path):
+    return zipfile.is_zipfile(path) and "GuiDocument.xml" not in zipfile.ZipFile(path).namelist()
 
 
 def is_shown(item):
@@ -104,6 +121,10 @@ def main():
     document = opened(path)
     if document is None or not document.Objects:
         end(1, f"FreeCAD found nothing in {os.path.basename(path)}")
+    warnings = []
+    if has_no_looks(path):
+        choose_visible(document)
+        warnings.append("visibility_chosen: the document says nothing of what is visible; shown is what nothing else is made of")
     Gui.setActiveDocument(document.Name)
     view = Gui.getDocument(document.Name).activeView()
     view.setAnimationEnabled(False)
@@ -112,7 +133,8 @@ def main():
         view.fitAll()
         view.saveImage(os.path.join(ask["tmp"], f"{name}.png"), ask["width"], ask["height"], "Transparent")
     found = shapes(document)
-    warnings = [] if found else ["nothing_shown: no visible object of the document has faces"]
+    if not found:
+        warnings.append("nothing_shown: no visible object of the document has faces")
     # Files without objects' errors are the rule; what FreeCAD marks as broken a person would see in its tree.
     broken = [item.Label for item in document.Objects if "Invalid" in item.State]
     warnings += [f"freecad: {label} is marked as invalid" for label in broken[:5]]

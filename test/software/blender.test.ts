@@ -33,7 +33,7 @@ withPrograms('blender', { blender: 'blender', xvfb: 'Xvfb' }, () => {
     expect(result['warnings'].join()).not.toContain('added_');
     expect(manifest['generator'].backend).toMatch(/^Blender \d/);
     expect(artifacts.map(({ role, kind, label }) => [role, kind, label])).toEqual([
-      ['hero', 'image', 'Frame 1 by Cycles, at most 32 samples'],
+      ['hero', 'image', 'Frame 1 by Cycles, at most 32 samples, not denoised'],
       ['thumb', 'image', 'Thumbnail'],
     ]);
     expect(facts).toEqual({

@@ -41,7 +41,7 @@ withPrograms('freecad', { freecad: 'freecadcmd', xvfb: 'Xvfb', 'freecad-common':
     }
   });
 
-  test('a part in a body, moved with its group: counted once, where it stands', async () => {
+  test('a document written by a script says nothing of what is visible: shown is what nothing else is made of', async () => {
     const folder = join(temporary(), 'project');
     write(folder, {
       'make.py': [
@@ -53,14 +53,19 @@ withPrograms('freecad', { freecad: 'freecadcmd', xvfb: 'Xvfb', 'freecad-common':
         '    box = doc.addObject("Part::Box", name)',
         '    box.Placement.Base = App.Vector(x, 0, 0)',
         '    group.addObject(box) if name == "One" else None',
+        'cut = doc.addObject("Part::Cut", "Cut")',
+        'cut.Base, cut.Tool = doc.addObject("Part::Box", "Whole"), doc.addObject("Part::Box", "Hole")',
+        'cut.Tool.Length = 5',
         'doc.recompute()',
         'doc.saveAs(os.path.abspath("parts.FCStd"))',
       ].join('\n'),
     });
     expect((await run(['freecadcmd', 'make.py'], { cwd: folder, env: { HOME: folder } })).code).toBe(0);
-    const { facts } = await captureWith(folder, 'freecad');
-    // From x = 30 to 110: the one in the group stands at 100.
-    expect(facts).toMatchObject({ solids: 2, volume_mm3: 2000, bounding_box: '80 × 10 × 10 mm' });
+    const { result, facts, of, file } = await captureWith(folder, 'freecad');
+    expect(result['warnings'].join()).toMatch(/visibility_chosen: /);
+    // From x = 5, where half a box is cut away, to 110: the one in the group stands at 100.
+    expect(facts).toMatchObject({ solids: 3, volume_mm3: 2500, bounding_box: '105 × 10 × 10 mm' });
+    expect(look(file(of('hero')[0]!)).reach.x).toBeGreaterThan(0.85);
   });
 
   test('a file that is no document is an error with FreeCAD’s words', async () => {
