@@ -1,6 +1,7 @@
 // What a project without a config is taken for: the table below, asked from the top.
 import type { Config } from '../src/config.js';
 import { listSources } from '../src/files.js';
+import { builtinRecipe } from './config.js';
 
 /** Which files make a project one for a recipe. `software` is what the head calls it. */
 const TABLE: readonly { recipe: string; software: string; sources: string[]; reason: string }[] = [
@@ -48,10 +49,14 @@ export async function detect(project: string, previewRoot: string): Promise<Dete
 
 /** The config that `init` writes for it. */
 export function configFor(detected: Detected, schema: string): Config {
+  const full = `${detected.recipe}-full`;
   return {
     $schema: schema,
     software: detected.software,
     default_recipe: 'quick',
-    recipes: { quick: { description: `What \`${detected.recipe}\` draws`, uses: detected.recipe } },
+    recipes: {
+      quick: { description: `What \`${detected.recipe}\` draws`, uses: detected.recipe },
+      ...(builtinRecipe(full) ? { full: { description: `What \`${full}\` draws`, uses: full } } : {}),
+    },
   };
 }

@@ -119,7 +119,11 @@ test('init takes a folder of .scad files for OpenSCAD, with SVG beside them too'
   });
   expect((await preview(project, ['init'])).code).toBe(0);
   const config = JSON.parse(readFileSync(join(project, 'preview.config.json'), 'utf8'));
-  expect(config).toMatchObject({ software: 'openscad', recipes: { quick: { uses: 'openscad' } } });
+  expect(config).toMatchObject({
+    software: 'openscad',
+    default_recipe: 'quick',
+    recipes: { quick: { uses: 'openscad' }, full: { uses: 'openscad-full' } },
+  });
 });
 
 test('without OpenSCAD the step is an error that names the package', async () => {
