@@ -1,6 +1,6 @@
 // Films by ffprobe and ffmpeg: what they are, single frames, a contact sheet with the time under each frame, and a
 // short clip that every browser plays.
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { album } from './album.js';
 import { forEachParallel } from './child.js';
@@ -75,10 +75,13 @@ function fraction(text: string): number {
   return below ? Math.round((above! / below) * 100) / 100 : 0;
 }
 
-/** The moments a contact sheet shows: the middles of equal parts, in seconds. */
+/** The moments a contact sheet shows: the frames in the middle of equal parts, in seconds. */
 export function moments(duration: number, fps: number): number[] {
-  const count = Math.max(1, Math.min(FRAMES, Math.floor(duration * (fps || 25))));
-  return Array.from({ length: count }, (_, n) => ((n + 0.5) * duration) / count);
+  const rate = fps || 25;
+  const count = Math.max(1, Math.min(FRAMES, Math.floor(duration * rate)));
+  // When a frame begins, and rather a little before: after the last one begins there is nothing to be found.
+  const begin = (moment: number) => Math.floor((Math.floor(moment * rate) / rate) * 1000) / 1000;
+  return Array.from({ length: count }, (_, n) => begin(((n + 0.5) * duration) / count));
 }
 
 /** Square pixels, no side over `side`, both even. */
@@ -96,12 +99,17 @@ async function frame(file: string, at: number, side: number, out: string): Promi
 export type Frame = { at: number; file: string; picture: Picture };
 
 /** Frames at those moments below `tmp`. */
-export const framesAt = (file: string, at: readonly number[], tmp: string): Promise<Frame[]> =>
-  forEachParallel(at, async (moment, index) => {
+export async function framesAt(file: string, at: readonly number[], tmp: string): Promise<Frame[]> {
+  const found = await forEachParallel(at, async (moment, index) => {
     const out = join(tmp, `frame-${numbered(index)}.png`);
     await frame(file, moment, FRAME_SIDE, out);
-    return readFrame(moment, out);
+    // A film may be shorter than it says.
+    return existsSync(out) ? readFrame(moment, out) : null;
   });
+  const frames = found.filter((each) => each !== null);
+  if (frames.length === 0) throw failure(`${file} has no picture that ffmpeg can read`);
+  return frames;
+}
 
 export const readFrame = async (at: number, file: string): Promise<Frame> => ({
   at,

@@ -1,6 +1,7 @@
 // What our renderers share that drive other programs: starting one, saying in words why it failed, and ending with it.
 import { cutText, neutralise } from '../../src/text.js';
 import { runProgram } from './child.js';
+import { isUnreadable } from './xml.js';
 
 /** Why nothing can be shown, in words for whoever works on the project. */
 export type Failure = { failure: string };
@@ -40,8 +41,10 @@ export async function must(argv: readonly string[], options?: StartOptions): Pro
 /** Runs a renderer's `main`; what it throws as a `Failure` is said on standard error, and the exit code is 1. */
 export function renderer(name: string, main: () => Promise<void>): void {
   main().catch((error: unknown) => {
-    if (!isFailure(error)) throw error;
-    process.stderr.write(`${name}: ${neutralise(cutText(error.failure, 2000))}\n`);
+    const words = isFailure(error) ? error.failure : isUnreadable(error) ? error.unreadable : null;
+    // A mistake of ours: Node says where.
+    if (words === null) throw error;
+    process.stderr.write(`${name}: ${neutralise(cutText(words, 2000))}\n`);
     process.exitCode = 1;
   });
 }

@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { Page } from 'playwright-core';
 import { type Cells, cellsOf } from '../render/cells.js';
 import { forEachParallel } from '../render/child.js';
 import { counted, named, numbered, portable } from '../render/names.js';
@@ -42,12 +43,7 @@ renderer('notebook', async () => {
     const page = await context.newPage();
     await page.goto(pathToFileURL(html).href, { waitUntil: 'load' });
     const pdf = join(tmp, `notebook-${index}.pdf`);
-    await page.pdf({
-      path: pdf,
-      format: 'A4',
-      printBackground: true,
-      margin: { top: '12mm', bottom: '12mm' },
-    });
+    await page.pdf({ path: pdf, printBackground: true, ...(await paperFor(page)) });
     if (cells.formulas && !(await page.evaluate<boolean>('Boolean(window.MathJax?.Hub)')))
       warnings.push(
         `left_out: ${path}: formulas stand as they are written; typesetting them needs the network`,
@@ -85,6 +81,22 @@ renderer('notebook', async () => {
     backend: `nbconvert, Chromium ${browser.version()}`,
   });
 });
+
+const A4 = { width: 794, height: 1123 };
+const MARGIN = 45;
+
+/** A4, or as much of it as a short notebook fills: the rest would be a white page. In pixels of CSS. */
+async function paperFor(page: Page) {
+  await page.setViewportSize({ width: A4.width, height: 200 });
+  await page.emulateMedia({ media: 'print' });
+  const tall = await page.evaluate<number>('document.body.scrollHeight');
+  const height = Math.min(A4.height, tall + 2 * MARGIN + 8);
+  return {
+    width: `${A4.width}px`,
+    height: `${height}px`,
+    margin: { top: `${MARGIN}px`, bottom: `${MARGIN}px` },
+  };
+}
 
 /** One notebook as HTML. An error in a cell is a part of it; that it could not be run at all is a `Failure`. */
 async function convert(path: string, folder: string, execute: boolean): Promise<Shown> {
