@@ -3,8 +3,22 @@ import type { Config } from '../src/config.js';
 import { listSources } from '../src/files.js';
 import { builtinRecipe } from './config.js';
 
-/** Which files make a project one for a recipe. `software` is what the head calls it. */
-const TABLE: readonly { recipe: string; software: string; sources: string[]; reason: string }[] = [
+interface Row {
+  recipe: string;
+  /** What the head calls it. */
+  software: string;
+  /** Which files make a project one for the recipe. */
+  sources: string[];
+  reason: string;
+  /** Not where there are such files: what is listed last is often only what a command produced beside pictures. */
+  unless?: string[];
+}
+
+const PICTURES = ['**/*.{png,jpg,jpeg,webp,gif}'];
+const OFFICE = '**/*.{odt,ods,odp,odg,fodt,fods,fodp,doc,docx,xls,xlsx,ppt,pptx,rtf}';
+
+/** A source that is worked on comes before what it is made of or made into: a film project before films, a page before SVG. */
+const TABLE: readonly Row[] = [
   { recipe: 'openscad', software: 'openscad', sources: ['**/*.scad'], reason: 'OpenSCAD files' },
   { recipe: 'blender', software: 'blender', sources: ['**/*.blend'], reason: 'Blender files' },
   {
@@ -13,6 +27,11 @@ const TABLE: readonly { recipe: string; software: string; sources: string[]; rea
     sources: ['**/*.{FCStd,fcstd,step,stp,iges,igs,STEP,STP,IGES,IGS}'],
     reason: 'FreeCAD, STEP or IGES files',
   },
+  { recipe: 'mlt', software: 'mlt', sources: ['**/*.{mlt,kdenlive}'], reason: 'MLT projects' },
+  { recipe: 'latex', software: 'latex', sources: ['**/*.tex'], reason: 'LaTeX files' },
+  { recipe: 'notebook', software: 'jupyter', sources: ['**/*.ipynb'], reason: 'notebooks' },
+  { recipe: 'graphviz', software: 'graphviz', sources: ['**/*.{dot,gv}'], reason: 'graphs' },
+  { recipe: 'web', software: 'web', sources: ['**/index.html'], reason: 'web pages' },
   { recipe: 'svg', software: 'svg', sources: ['**/*.svg', '**/*.svgz'], reason: 'SVG files' },
   {
     recipe: 'mesh',
@@ -20,6 +39,22 @@ const TABLE: readonly { recipe: string; software: string; sources: string[]; rea
     sources: ['**/*.{stl,obj,glb,gltf,ply}'],
     reason: 'mesh files',
   },
+  { recipe: 'office', software: 'libreoffice', sources: [OFFICE], reason: 'office documents' },
+  {
+    recipe: 'video',
+    software: 'ffmpeg',
+    sources: ['**/*.{mp4,mov,mkv,webm}'],
+    reason: 'films',
+    unless: PICTURES,
+  },
+  {
+    recipe: 'audio',
+    software: 'ffmpeg',
+    sources: ['**/*.{wav,flac,mp3,ogg}'],
+    reason: 'sounds',
+    unless: PICTURES,
+  },
+  { recipe: 'pdf', software: 'poppler', sources: ['**/*.pdf'], reason: 'PDFs', unless: PICTURES },
 ];
 
 export interface Detected {
@@ -31,9 +66,10 @@ export interface Detected {
 
 /** Looks at the files of a project. With none that a recipe draws: `files`, which shows what commands produce. */
 export async function detect(project: string, previewRoot: string): Promise<Detected> {
-  for (const { recipe, software, sources, reason } of TABLE) {
-    const { files } = await listSources(project, { sources, previewRoot });
-    if (files.length > 0)
+  const look = async (sources: string[]) => (await listSources(project, { sources, previewRoot })).files;
+  for (const { recipe, software, sources, reason, unless } of TABLE) {
+    const files = await look(sources);
+    if (files.length > 0 && !(unless && (await look(unless)).length > 0))
       return {
         recipe,
         software,

@@ -46,7 +46,7 @@ export function glanceIn(manifest: Manifest): Glance | null {
 
 export interface Looked {
   session: { dir: string };
-  recipe: { name: string };
+  recipe: { name: string; fills?: boolean | undefined };
   sources: { fingerprint: string };
 }
 
@@ -58,7 +58,7 @@ export function remarksOn(glance: Glance, looked: Looked): string[] {
     const whole = share === 1 ? 'all' : `${(Math.floor(share * 1e4) / 100).toFixed(2)}%`;
     remarks.push(`picture_blank: ${whole} of the picture is one colour, ${colour}`);
   }
-  if (glance.edges.length > 0) {
+  if (glance.edges.length > 0 && !looked.recipe.fills) {
     const edges = `${listed(glance.edges)} ${glance.edges.length === 1 ? 'edge' : 'edges'}`;
     remarks.push(`picture_touches_border: what is drawn reaches the ${edges} and may be cut off there`);
   }

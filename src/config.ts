@@ -87,6 +87,10 @@ const recipeSchema = z.strictObject({
     'At most so much in {out} (500 unless told).',
   ),
   artifacts: z.optional(z.array(artifactRule)),
+  fills: described(
+    z.optional(z.boolean()),
+    'true: the picture fills its frame, as a page or a film does: nothing that reaches its border is cut there.',
+  ),
   facts: z.optional(z.array(factRule)),
   warnings: z.optional(z.array(warningRule)),
   needs: z.optional(z.array(needRule)),

@@ -67,7 +67,7 @@ withPrograms('pdf', { 'poppler-utils': 'pdftoppm' }, () => {
     const sheet = look(file(of('hero')[0]!));
     expect(Math.max(sheet.width, sheet.height)).toBeLessThanOrEqual(1280);
     expect(sheet.width).toBeGreaterThan(1200);
-    expect(sheet.reach.x).toBeGreaterThan(0.9);
+    expect(sheet.reach.x).toBeGreaterThan(0.75);
   });
 
   test('several files share the eight pages; one that is damaged is named', async () => {

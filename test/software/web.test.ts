@@ -8,7 +8,7 @@ import { temporary, write } from '../helpers/project.js';
 import { captureWith, look, withPrograms } from './program.js';
 
 const page = (body: string, head = '') =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Cape</title>${head}</head><body>${body}</body></html>`;
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Cape</title>${head}</head><body><h1>Cape</h1>${body}</body></html>`;
 const projectOf = (files: Record<string, string | Uint8Array>) => {
   const project = join(temporary(), 'project');
   write(project, files);
@@ -19,7 +19,7 @@ withPrograms('web', { chromium: 'chromium' }, () => {
   test('a folder at three widths, with scripts, styles and the accessibility tree; nothing is wrong with it', async () => {
     const project = projectOf({
       'site/index.html': page(
-        '<h1>Cape</h1><a href="/tides.html">Tides</a><p id="out"></p><script type="module" src="app.js"></script>',
+        '<a href="/tides.html">Tides</a><p id="out"></p><script type="module" src="app.js"></script>',
         '<link rel="stylesheet" href="/style.css">',
       ),
       'site/app.js': "const { word } = await (await fetch('data.json')).json(); out.textContent = word;",
@@ -88,7 +88,8 @@ setTimeout(() => { throw new Error('boom') }, 1)</script>`,
   });
 
   test('web-full adds whole pages, the dark scheme, the document and the requests', async () => {
-    const css = 'main { height: 2000px } @media (prefers-color-scheme: dark) { body { background: #000 } }';
+    const css =
+      'main { height: 2000px } h1 { margin: 0; height: 0 } @media (prefers-color-scheme: dark) { body { background: #000 } }';
     const project = projectOf({ 'index.html': page('<main>tall</main>', `<style>${css}</style>`) });
     const { of, file } = await captureWith(project, 'web-full');
     const gallery = of('gallery').map((artifact) => ({ ...artifact, ...look(file(artifact)) }) as any);
