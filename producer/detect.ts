@@ -1,4 +1,5 @@
 // What a project without a config is taken for: the table below, asked from the top.
+import picomatch from 'picomatch';
 import type { Config } from '../src/config.js';
 import { listSources } from '../src/files.js';
 import { builtinRecipe } from './config.js';
@@ -66,10 +67,16 @@ export interface Detected {
 
 /** Looks at the files of a project. With none that a recipe draws: `files`, which shows what commands produce. */
 export async function detect(project: string, previewRoot: string): Promise<Detected> {
-  const look = async (sources: string[]) => (await listSources(project, { sources, previewRoot })).files;
+  // The tree is walked once, whatever it is.
+  const globs = [...new Set(TABLE.flatMap(({ sources, unless = [] }) => [...sources, ...unless]))];
+  const { files: all } = await listSources(project, { sources: globs, previewRoot });
+  const look = (sources: string[]) => {
+    const matches = picomatch(sources);
+    return all.filter((path) => matches(path));
+  };
   for (const { recipe, software, sources, reason, unless } of TABLE) {
-    const files = await look(sources);
-    if (files.length > 0 && !(unless && (await look(unless)).length > 0))
+    const files = look(sources);
+    if (files.length > 0 && !(unless && look(unless).length > 0))
       return {
         recipe,
         software,
