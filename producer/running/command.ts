@@ -54,8 +54,10 @@ export interface Outcome {
 const KILL_GRACE_MS = 1000;
 /** How long what still holds the output of a command that has ended is waited for. */
 const HELD_GRACE_MS = 500;
-/** What a pipe holds at most: so much of the command's own output may still be in it when it ends. */
-const PIPE_BYTES = 64 * 1024;
+/** What a pipe can be made to hold: so much of the command's own output may still be in it when it ends. */
+const PIPE_BYTES = 1024 * 1024;
+/** Nothing has come in so many looks in a row: there is nothing in it. By looks, not by time, which may just have passed. */
+const QUIET_LOOKS = 3;
 
 /** Runs a command to its end. Does not throw for anything that the command is or does. */
 export async function runToEnd(order: Order): Promise<Outcome> {
@@ -71,7 +73,9 @@ export async function runToEnd(order: Order): Promise<Outcome> {
   const ended = start(order, wiring);
   const { child } = ended;
   if (child?.pid) signals.to(child.pid);
-  const passings = wiring.streams(child).map(({ source, fd, stream }) => passOn(source, fd, onBytes(stream)));
+  const passings = wiring
+    .streams(child)
+    .map(({ source, fd, stream, rest }) => passOn(source, fd, onBytes(stream), rest));
   order.onStart?.();
   const limit = timeLimit(child, order.timeout_ms);
   const { exit_code, signal, error } = await ended.end;
@@ -123,6 +127,13 @@ function isTerminal(fd: 0 | 1 | 2): boolean {
   }
 }
 
+interface Source {
+  source: Readable;
+  fd: 1 | 2;
+  stream: Stream;
+  rest?: () => Buffer[];
+}
+
 interface Wiring {
   stdio: (number | 'inherit' | 'pipe')[];
   /** Arguments in front of the command's, and whether Node makes its session. */
@@ -130,7 +141,7 @@ interface Wiring {
   detached: boolean;
   terminal: Terminal | null;
   size: Size;
-  streams(child: ChildProcess | null): { source: Readable; fd: 1 | 2; stream: Stream }[];
+  streams(child: ChildProcess | null): Source[];
   /** Closes what the command has by now. */
   handed(): void;
   close(): void;
@@ -197,7 +208,7 @@ async function terminalWiring(order: Order, onSize: (size: Size) => void): Promi
     size: terminal.size(),
     streams: (child) => {
       if (!child) return [];
-      const shown = { source: master, fd: 1, stream: 'stdout' } as const;
+      const shown: Source = { source: master, fd: 1, stream: 'stdout', rest: terminal.rest };
       if (isTerminal(2)) return [shown];
       return [shown, { source: pipes ? reader(pipes[0]!) : child.stderr!, fd: 2, stream: 'stderr' }];
     },
@@ -274,16 +285,19 @@ function timeLimit(child: ChildProcess | null, timeout_ms: number | undefined) {
  */
 async function drain(passings: Passing[]): Promise<boolean> {
   const began = monotonicMs();
-  const before = new Map(passings.map((each) => [each, each.bytes()]));
   const all = Promise.all(passings.map((each) => each.done));
+  const seen = new Map(passings.map((each) => [each, { first: each.bytes(), last: -1, quiet: 0 }]));
   let left = false;
   for (let open = passings; open.length > 0; ) {
+    // Whatever has come is read between two looks.
     await Promise.race([all, sleep(20)]);
     open = passings.filter((each) => !each.ended());
-    if (monotonicMs() - began < HELD_GRACE_MS) continue;
     for (const each of open) {
-      const own = each.bytes() - before.get(each)! < PIPE_BYTES;
-      if (each.source.destroyed || (own && each.quiet_ms() < 40)) continue;
+      const was = seen.get(each)!;
+      was.quiet = each.blocked() || each.bytes() !== was.last ? 0 : was.quiet + 1;
+      was.last = each.bytes();
+      const empty = was.quiet >= QUIET_LOOKS || was.last - was.first > PIPE_BYTES;
+      if (each.source.destroyed || !empty || monotonicMs() - began < HELD_GRACE_MS) continue;
       leaveOpen(each);
       left = true;
     }

@@ -12,8 +12,8 @@ export interface Passing {
   /** Resolves when the source has ended and all of it has been handed on (or there is nobody to hand it to). */
   done: Promise<void>;
   ended(): boolean;
-  /** For how long nothing has come although we were ready to read. */
-  quiet_ms(): number;
+  /** True while a slow reader keeps us from reading on. */
+  blocked(): boolean;
   bytes(): number;
   /** Stops reading; what was read is still handed on. */
   stop(): void;
@@ -21,15 +21,22 @@ export interface Passing {
   failure(): Error | null;
 }
 
-/** Begins to pass `source` on to the file descriptor. `onBytes` sees every chunk first. */
-export function passOn(source: Readable, fd: number, onBytes: (chunk: Buffer) => void): Passing {
+/**
+ * Begins to pass `source` on to the file descriptor. `onBytes` sees every chunk first. `rest` reads what the source has
+ * left when it says that it has ended, while it is still open.
+ */
+export function passOn(
+  source: Readable,
+  fd: number,
+  onBytes: (chunk: Buffer) => void,
+  rest?: () => Buffer[],
+): Passing {
   const queue: Buffer[] = [];
   let queued = 0;
   let count = 0;
   let writing = false;
   let closed = false;
   let failed: Error | null = null;
-  let last = performance.now();
   let resolve: () => void;
   const done = new Promise<void>((settle) => {
     resolve = settle;
@@ -45,10 +52,7 @@ export function passOn(source: Readable, fd: number, onBytes: (chunk: Buffer) =>
       for (let chunk = queue.shift(); chunk; chunk = queue.shift()) {
         await writeWhole(fd, chunk);
         queued -= chunk.length;
-        if (queued < AHEAD_BYTES && source.isPaused()) {
-          last = performance.now();
-          source.resume();
-        }
+        if (queued < AHEAD_BYTES && source.isPaused()) source.resume();
       }
     } catch (error) {
       // EPIPE: the reader has gone. Closing our end lets the command know.
@@ -60,14 +64,17 @@ export function passOn(source: Readable, fd: number, onBytes: (chunk: Buffer) =>
     settle();
   };
 
-  source.on('data', (chunk: Buffer) => {
-    last = performance.now();
+  const take = (chunk: Buffer) => {
     count += chunk.length;
     onBytes(chunk);
     queue.push(chunk);
     queued += chunk.length;
     if (queued >= AHEAD_BYTES) source.pause();
     void pump();
+  };
+  source.on('data', take);
+  source.on('end', () => {
+    for (const chunk of rest?.() ?? []) take(chunk);
   });
   source.on('error', () => {
     // EIO: the last process on the terminal has gone. 'close' follows.
@@ -80,7 +87,7 @@ export function passOn(source: Readable, fd: number, onBytes: (chunk: Buffer) =>
     source,
     done,
     ended: () => closed && !writing,
-    quiet_ms: () => (source.isPaused() ? 0 : performance.now() - last),
+    blocked: () => source.isPaused(),
     bytes: () => count,
     stop: () => source.destroy(),
     failure: () => failed,

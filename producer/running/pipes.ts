@@ -37,8 +37,12 @@ export async function makePipes(count: number): Promise<Pipe[] | null> {
     for (const fd of open) closeSync(fd);
     return null;
   } finally {
-    for (const name of names) removeNow(name);
-    rmdirSync(folder);
+    try {
+      for (const name of names) removeNow(name);
+      rmdirSync(folder);
+    } catch {
+      // A folder for temporary files that another program tidies: nothing depends on it any more.
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // A terminal for the command where our own output goes to one: its size, its keys, and our own terminal put into raw
 // mode meanwhile and always put right again. Which program reads and writes is command.ts's business.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, write } from 'node:fs';
+import { readFileSync, readSync, write } from 'node:fs';
 import { ReadStream, type WriteStream } from 'node:tty';
 import { errnoOf } from '../../src/errors.js';
 
@@ -10,6 +10,8 @@ export interface Terminal {
   /** The command's end: closed here once the command has it. */
   slave: number;
   size(): Size;
+  /** What is left in it when `master` has ended. */
+  rest(): Buffer[];
 }
 export interface Size {
   columns: number;
@@ -33,7 +35,26 @@ export async function openTerminal(onSize: (size: Size) => void): Promise<Termin
   };
   process.stdout.on('resize', resized);
   stream.once('close', () => process.stdout.off('resize', resized));
-  return { master: stream, slave, size };
+  return { master: stream, slave, size, rest: () => restOf(master) };
+}
+
+/**
+ * Reads a terminal dry. When the last process has closed it, libuv takes a read that did not fill its buffer for the last
+ * one, but a terminal gives at most 4 KB at a time: up to 64 KB would be lost.
+ */
+function restOf(master: number): Buffer[] {
+  const chunks: Buffer[] = [];
+  try {
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(16 * 1024);
+      const bytes = readSync(master, chunk);
+      if (bytes === 0) return chunks;
+      chunks.push(chunk.subarray(0, bytes));
+    }
+  } catch {
+    // EIO: it is empty. EAGAIN: so it is, and somebody has opened it again.
+    return chunks;
+  }
 }
 
 /** A terminal that does not know its size counts as 80 × 24. */
@@ -58,6 +79,10 @@ function passKeys(terminal: Terminal): () => void {
       else pump();
     });
   };
+  keys.once('data', (bytes: Buffer) => {
+    // An end of input typed before the terminal became raw is a NUL now (n_tty keeps it so): it means ctrl-D still.
+    for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at)) bytes[at] = 4;
+  });
   keys.on('data', (bytes: Buffer) => {
     queue.push(bytes);
     pump();
@@ -74,18 +99,23 @@ function passKeys(terminal: Terminal): () => void {
  */
 export function attend(terminal: Terminal, { keys }: { keys: boolean }): () => void {
   const fd = keys ? 0 : 1;
-  const stty = (...args: string[]) =>
-    spawnSync('stty', args, { stdio: [fd, 'pipe', 'ignore'], encoding: 'utf8' });
-  let before: string | undefined;
+  const stty = (of: number, ...args: string[]) =>
+    spawnSync('stty', args, { stdio: [of, 'pipe', 'ignore'], encoding: 'utf8' });
+  const before = stty(fd, '-g').stdout?.trim();
+  // The command's terminal behaves as ours does: what is echoed, which key is which.
+  if (before) stty(terminal.slave, before);
   let stopKeys: (() => void) | undefined;
+  let changed = false;
   const begin = () => {
-    if (inBackground()) return;
+    if (!before || inBackground()) return;
     // Again after each stop: the shell has put the terminal right meanwhile.
-    before ??= stty('-g').stdout?.trim();
-    if (before) stty(...(keys ? ['raw', '-echo'] : ['-opost']));
+    stty(fd, ...(keys ? ['raw', '-echo'] : ['-opost']));
+    changed = true;
     if (keys) stopKeys ??= passKeys(terminal);
   };
-  const restore = () => void (before && stty(before));
+  const restore = () => {
+    if (before && changed && !inBackground()) stty(fd, before);
+  };
   begin();
   process.on('SIGCONT', begin);
   process.on('exit', restore);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { PNG } from 'pngjs';
 import { afterEach, describe, expect, test } from 'vitest';
-import { documentOf, done, plainEnv, preview, previewArgv, previews, until } from '../helpers/cli.js';
+import { documentOf, done, plainEnv, preview, previewArgv, previews, run, until } from '../helpers/cli.js';
 import { makeProject, write } from '../helpers/project.js';
 
 interface Terminal {
@@ -182,6 +182,38 @@ describe('a terminal for the command', () => {
     expect(missing.text()).toBe('preview: no-such-command-anywhere: not found\r\n');
     const folder = onTerminal(under('/'), project);
     expect((await folder.ended).exitCode).toBe(126);
+  });
+
+  test('E07 much output on a terminal comes to its end, again and again', async () => {
+    const project = makeProject();
+    const wanted = Array.from({ length: 100_000 }, (_, n) => `${n + 1}\r\n`).join('');
+    for (let n = 0; n < 3; n++) {
+      // What node-pty reads here may lack the end of it; what is recorded may not.
+      await onTerminal(previewArgv('run', '--no-capture', '--', 'seq', '100000'), project).ended;
+      const { bundle } = await newest(project);
+      expect(readFileSync(join(bundle, 'artifacts/stdout.log'), 'utf8') === wanted).toBe(true);
+    }
+  });
+
+  test('input that has ended before is at its end for the command; modes are those of our terminal', async () => {
+    const project = makeProject();
+    const line = (command: string) =>
+      `${previewArgv('run', '--')
+        .map((arg) => `'${arg}'`)
+        .join(' ')} ${command}`;
+    // `script` types ctrl-D at once, before anything has become raw.
+    const typed = (command: string) =>
+      run(['script', '-qec', command, '/dev/null'], {
+        cwd: project,
+        env: { SHELL: '/bin/sh', TERM: 'xterm' },
+      });
+    expect((await typed(line('cat'))).stdout).toBe((await typed('cat')).stdout);
+    expect((await typed(line("sh -c 'echo x; exit 3'"))).stdout).toBe('x\r\n');
+    const modes = "sh -c 'stty -a | tail -n +2'";
+    expect((await typed(line(modes))).stdout).toBe((await typed(modes)).stdout);
+    expect((await typed(`stty -echo -ixon erase x; ${line(modes)}`)).stdout).toMatch(
+      /erase = x;[\s\S]* -ixon [\s\S]* -echo /,
+    );
   });
 
   test('a full-screen program: less, with its keys', async ({ skip }) => {
