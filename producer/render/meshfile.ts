@@ -29,9 +29,7 @@ export async function readMesh(path: string): Promise<MeshFile> {
       return ofScene(new OBJLoader().parse(bytes.toString('utf8')));
     case '.glb':
     case '.gltf': {
-      const whole =
-        extname(path).toLowerCase() === '.gltf' ? inlined(bytes, dirname(path)) : withoutPictures(bytes);
-      const { scene } = await new GLTFLoader().parseAsync(whole, '');
+      const { scene } = await new GLTFLoader().parseAsync(bareGlb(bytes, dirname(path)), '');
       return ofScene(scene);
     }
     default:
@@ -77,33 +75,55 @@ function bare(json: Record<string, unknown>): Record<string, unknown> {
   return rest;
 }
 
-/** A GLB (header, JSON chunk, binary chunk) with its JSON made bare. */
-function withoutPictures(bytes: Buffer): ArrayBuffer {
-  if (bytes.toString('latin1', 0, 4) !== 'glTF') throw new Error('not a GLB file');
-  const length = bytes.readUInt32LE(12);
-  const text = JSON.stringify(bare(JSON.parse(bytes.toString('utf8', 20, 20 + length))));
-  const json = Buffer.from(
-    text.padEnd(Math.ceil(Buffer.byteLength(text) / 4) * 4 - Buffer.byteLength(text) + text.length),
-  );
-  const head = Buffer.alloc(20);
-  const rest = bytes.subarray(20 + length);
-  head.write('glTF', 0, 'latin1');
-  head.writeUInt32LE(2, 4);
-  head.writeUInt32LE(head.length + json.length + rest.length, 8);
-  head.writeUInt32LE(json.length, 12);
-  head.write('JSON', 16, 'latin1');
-  return bufferOf(Buffer.concat([head, json, rest]));
+interface BufferEntry {
+  uri?: string;
+  byteLength: number;
 }
 
-/** A .gltf with the buffers that lie beside it put into it; none from outside its folder (I9). */
-function inlined(bytes: Buffer, folder: string): string {
-  const json = bare(JSON.parse(bytes.toString('utf8')));
-  for (const buffer of (json['buffers'] as { uri?: string }[] | undefined) ?? []) {
-    if (!buffer.uri || buffer.uri.startsWith('data:')) continue;
-    const file = join(folder, decodeURIComponent(buffer.uri));
-    if (relative(folder, file).split(sep)[0] === '..' || buffer.uri.includes(':'))
-      throw new Error(`its buffer ${buffer.uri} lies outside its folder`);
-    buffer.uri = `data:application/octet-stream;base64,${readFileSync(file).toString('base64')}`;
+/**
+ * A glTF file as one GLB (header, JSON chunk, binary chunk) of shape alone. All buffers come into the binary chunk: what
+ * still had to be fetched, three would ask a browser for, and wait for ever.
+ */
+function bareGlb(bytes: Buffer, folder: string): ArrayBuffer {
+  const isBinary = bytes.toString('latin1', 0, 4) === 'glTF';
+  const length = isBinary ? bytes.readUInt32LE(12) : bytes.length;
+  const json = bare(JSON.parse(bytes.toString('utf8', isBinary ? 20 : 0, isBinary ? 20 + length : length)));
+  // The chunk's own header is 8 bytes.
+  const chunk = isBinary ? bytes.subarray(20 + length + 8) : null;
+  const offsets: number[] = [];
+  const pieces: Buffer[] = [];
+  let total = 0;
+  for (const buffer of (json['buffers'] as BufferEntry[] | undefined) ?? []) {
+    const content = (buffer.uri ? fetched(buffer.uri, folder) : chunk) ?? Buffer.alloc(0);
+    if (content.length < buffer.byteLength) throw new Error('a buffer of it is too short');
+    const padded = Buffer.alloc(Math.ceil(buffer.byteLength / 4) * 4);
+    content.copy(padded, 0, 0, buffer.byteLength);
+    offsets.push(total);
+    pieces.push(padded);
+    total += padded.length;
   }
-  return JSON.stringify(json);
+  for (const view of (json['bufferViews'] as { buffer: number; byteOffset?: number }[] | undefined) ?? []) {
+    view.byteOffset = (view.byteOffset ?? 0) + (offsets[view.buffer] ?? 0);
+    view.buffer = 0;
+  }
+  json['buffers'] = [{ byteLength: total }];
+  const text = Buffer.from(JSON.stringify(json));
+  return glbOf(Buffer.concat([text, Buffer.alloc((4 - (text.length % 4)) % 4, ' ')]), Buffer.concat(pieces));
+}
+
+function glbOf(json: Buffer, binary: Buffer): ArrayBuffer {
+  const words = (...values: number[]) => Buffer.from(Uint32Array.from(values).buffer);
+  const [glTF, JSON_CHUNK, BIN_CHUNK] = [0x46546c67, 0x4e4f534a, 0x004e4942];
+  const chunks = [words(json.length, JSON_CHUNK), json, words(binary.length, BIN_CHUNK), binary];
+  return bufferOf(Buffer.concat([words(glTF, 2, 28 + json.length + binary.length), ...chunks]));
+}
+
+/** What a buffer's address stands for: data in itself, or a file beside the mesh, none from outside its folder (I9). */
+function fetched(uri: string, folder: string): Buffer {
+  const [, data] = /^data:[^,]*;base64,(.*)$/s.exec(uri) ?? [];
+  if (data !== undefined) return Buffer.from(data, 'base64');
+  const file = join(folder, decodeURIComponent(uri));
+  if (relative(folder, file).split(sep)[0] === '..' || uri.includes(':'))
+    throw new Error(`its buffer ${uri} lies outside its folder`);
+  return readFileSync(file);
 }
