@@ -377,7 +377,7 @@ describe('what it is shown with', () => {
   test('nested commands record into the same session, and the outer step comes last', async () => {
     const project = makeProject();
     const { stdout } = await shell(
-      `preview run -- sh -c '"$NODE" "$PREVIEW" capture --json; cd /; "$NODE" "$PREVIEW" run -- sh -c "echo \\$PREVIEW_SESSION"'`,
+      `preview run -- sh -c '"$NODE" "$PREVIEW" capture --json; mkdir sub; cd sub; "$NODE" "$PREVIEW" run -- sh -c "echo \\$PREVIEW_SESSION"'`,
       { cwd: project },
     );
     expect(stdout).toMatch(/"step_id":"step-0001".*\n.*\/project\/\.preview\/session_001\n$/);
