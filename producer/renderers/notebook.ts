@@ -1,5 +1,5 @@
 // Shows Jupyter notebooks, a program of its own: nbconvert makes HTML of them, Chromium pages, Poppler pictures.
-//   notebook.cjs --out DIR --tmp DIR [--execute=true] -- a.ipynb b.ipynb …
+//   notebook.cjs --out DIR --tmp DIR [--run=true] -- a.ipynb b.ipynb …
 // As they are saved unless told to execute them. Exit 0 with pictures, the HTML and preview.json in DIR; 1 where nothing
 // can be shown.
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
@@ -24,11 +24,11 @@ renderer('notebook', async () => {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { out: text, tmp: text, execute: text },
+    options: { out: text, tmp: text, run: text },
   });
   const { out, tmp } = values;
   if (!out || !tmp) throw failure('expected --out DIR and --tmp DIR');
-  const execute = values.execute === 'true';
+  const execute = values.run === 'true';
   const paths = positionals.filter((path) => path.endsWith('.ipynb'));
   const notebooks = await forEachParallel(paths.slice(0, MOST), (path, index) =>
     convert(path, join(tmp, `notebook-${index}`), execute),

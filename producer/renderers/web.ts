@@ -1,8 +1,8 @@
 // Looks at web pages with Chromium, a program of its own: pictures at several widths, what goes wrong, and what a screen
 // reader gets.
-//   web.cjs --out DIR (--folder DIR | --source site/index.html | --url URL | --serve COMMAND [--port N])
+//   web.cjs (--folder DIR | --source site/index.html | --url URL | --serve COMMAND [--port N])
 //           [--pages /,/about.html] [--widths 1280,768,390] [--wait-for SELECTOR] [--full=true]
-// Exit 0 with render.png, views/*.png, accessibility.yml and preview.json in DIR; 1 where there is no page.
+// Exit 0 with render.png, views/*.png, accessibility.yml and preview.json in $PREVIEW_OUT; 1 where there is no page.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -33,17 +33,18 @@ renderer('web', async () => {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
     options: {
-      ...{ out: text, source: text, folder: text, url: text, serve: text, port: text },
+      ...{ source: text, folder: text, url: text, serve: text, port: text },
       ...{ pages: text, widths: text, 'wait-for': text, full: text },
     },
   });
-  if (!values.out) throw failure('expected --out DIR');
+  const out = process.env['PREVIEW_OUT'];
+  if (!out) throw failure('expected a folder in $PREVIEW_OUT');
   const server = values.serve ? await serve(values.serve, Number(values.port) || 0) : null;
   let browser: Browser | null = null;
   try {
     browser = await launch();
     await look(browser, {
-      out: values.out,
+      out,
       place: placeFrom(values, server),
       pages: listed(values.pages),
       widths: widthsFrom(values.widths),
@@ -97,7 +98,11 @@ async function look(browser: Browser, options: Options): Promise<void> {
     options.pages.length > 0 ? options.pages.map((path) => new URL(path, base).href) : [first];
   mkdirSync(join(out, 'views'), { recursive: true });
   const warnings: string[] = [];
-  const labels: Record<string, string> = {};
+  const labels: Record<string, string> = {
+    'accessibility.yml': 'Accessibility tree',
+    'console.txt': 'Console',
+    'document.html': 'Document',
+  };
   const main = await visit(context, addresses[0]!, widths[0]!, options.waitFor);
   if (main.status === 404 && 'folder' in place)
     throw failure(`${placeOf(addresses[0]!)} is not in ${place.folder}`);
