@@ -2,9 +2,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import picomatch from 'picomatch';
-import { type ArtifactInput, addArtifact, type Stage } from '../src/bundle.js';
+import { type ArtifactInput, addArtifact } from '../src/artifact.js';
 import type { ArtifactRule, Recipe } from '../src/config.js';
 import { detectMedia } from '../src/media.js';
+import type { Stage } from '../src/stage.js';
 import { LIMITS } from '../src/version.js';
 import { isPlainFile, type Learned, learn, type Said } from './facts.js';
 

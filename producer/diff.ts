@@ -1,7 +1,8 @@
 // `preview diff`: two bundles compared, and the comparison recorded as a bundle of its own, of kind `diff`. Sessions
 // are only read until it is recorded; the pictures are decoded by a child.
 import { basename, extname, isAbsolute, join } from 'node:path';
-import { addArtifact, closeStage, openStage, type Stage, sealStage } from '../src/bundle.js';
+import { addArtifact } from '../src/artifact.js';
+import { sealStage } from '../src/bundle.js';
 import { monotonicMs, now } from '../src/clock.js';
 import type { Box } from '../src/compare/boxes.js';
 import {
@@ -16,6 +17,7 @@ import { PreviewError } from '../src/errors.js';
 import { isObject, type JsonObject } from '../src/json.js';
 import { findRoot, findSession, workingDirectory } from '../src/layout.js';
 import { openSession, record } from '../src/session.js';
+import { closeStage, openStage, type Stage } from '../src/stage.js';
 import { cutText, neutralise } from '../src/text.js';
 import { askRenderer } from './askrenderer.js';
 import { interruptible } from './interrupt.js';

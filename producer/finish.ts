@@ -2,9 +2,10 @@
 // The picture is untrusted, so it is never decoded in this process.
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { addArtifact, type Stage } from '../src/bundle.js';
+import { addArtifact } from '../src/artifact.js';
 import { readJsonObject } from '../src/json.js';
 import type { Artifact } from '../src/schema.js';
+import type { Stage } from '../src/stage.js';
 import { neutralise } from '../src/text.js';
 import { LIMITS } from '../src/version.js';
 import { startRenderer, type Waiting } from './askrenderer.js';

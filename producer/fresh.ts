@@ -1,11 +1,13 @@
 // A capture that cannot use an older bundle: stage, render, look at the sources once more, publish, remember.
-import { closeStage, openStage, resetStage, type Sealed } from '../src/bundle.js';
+
+import type { Sealed } from '../src/bundle.js';
 import { now } from '../src/clock.js';
 import { createFile } from '../src/disk.js';
 import { PreviewError } from '../src/errors.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
 import { rememberBundle } from '../src/remember.js';
 import { type Recorded, record } from '../src/session.js';
+import { closeStage, openStage, resetStage } from '../src/stage.js';
 import { type Attempt, commitOptions, finished } from './attempt.js';
 import { keyOf } from './changes.js';
 import { bundleFields } from './fields.js';

@@ -2,14 +2,8 @@
 // harnesses make them, or holds `render.*`, `views/*` and other files, and may hold a report as renderers write it.
 import { existsSync, lstatSync, utimesSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import {
-  addArtifact,
-  type BundleFields,
-  closeStage,
-  openStage,
-  type Stage,
-  sealStage,
-} from '../src/bundle.js';
+import { addArtifact } from '../src/artifact.js';
+import { type BundleFields, sealStage } from '../src/bundle.js';
 import { monotonicMs, now } from '../src/clock.js';
 import type { Recipe } from '../src/config.js';
 import { copyBytes, makeDir, statOf } from '../src/disk.js';
@@ -18,6 +12,7 @@ import { MANIFEST_NAME, workingDirectory } from '../src/layout.js';
 import { inside, readBundle } from '../src/read.js';
 import { type Artifact, ROLES } from '../src/schema.js';
 import { type OpenSession, openSession, record } from '../src/session.js';
+import { closeStage, openStage, type Stage } from '../src/stage.js';
 import type { CaptureOptions } from './attempt.js';
 import { collect, filesIn } from './collect.js';
 import { loadProject } from './config.js';

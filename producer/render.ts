@@ -3,17 +3,12 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  addArtifact,
-  type BundleFields,
-  resetStage,
-  type Sealed,
-  type Stage,
-  sealStage,
-} from '../src/bundle.js';
+import { addArtifact } from '../src/artifact.js';
+import { type BundleFields, type Sealed, sealStage } from '../src/bundle.js';
 import { PreviewError } from '../src/errors.js';
 import { listSources } from '../src/files.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
+import { resetStage, type Stage } from '../src/stage.js';
 import type { Waiting } from './askrenderer.js';
 import { type Collected, collect } from './collect.js';
 import { type NamedRecipe, partsOf } from './config.js';

@@ -3,8 +3,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Stage } from '../src/bundle.js';
 import { monotonicMs } from '../src/clock.js';
+import type { Stage } from '../src/stage.js';
 import { type NamedRecipe, RENDERERS } from './config.js';
 import { diesWithUs, networkFence } from './isolate.js';
 import { type Outcome, runCommand } from './process.js';

@@ -1,19 +1,14 @@
 // A bundle of its own whose pictures are those of an older one: what a run publishes where its sources' state was drawn
 // before. A bundle that is used again as a whole would show an earlier command's output as this one's.
 import { join } from 'node:path';
-import {
-  type BundleFields,
-  closeStage,
-  openStage,
-  type Stage,
-  sealStage,
-  takeArtifact,
-} from '../src/bundle.js';
+import { takeArtifact } from '../src/artifact.js';
+import { type BundleFields, sealStage } from '../src/bundle.js';
 import { errnoOf, PreviewError } from '../src/errors.js';
 import { isObject } from '../src/json.js';
 import { readBundle } from '../src/read.js';
 import type { Manifest } from '../src/schema.js';
 import { record } from '../src/session.js';
+import { closeStage, openStage, type Stage } from '../src/stage.js';
 import { commitOptions, finished, type TakeOver } from './attempt.js';
 import { bundleFields } from './fields.js';
 import { resultOf } from './result.js';

@@ -1,7 +1,7 @@
 // What the commands of a recipe are done for: once for the project, or (`each`) once for every source file.
 import { basename, dirname, extname } from 'node:path';
 import picomatch from 'picomatch';
-import { portableName } from '../src/bundle.js';
+import { portableName } from '../src/artifact.js';
 import type { Recipe } from '../src/config.js';
 import { LIMITS } from '../src/version.js';
 

@@ -1,5 +1,6 @@
 // The library: read a session, or publish into one, without the command line.
-export { type ArtifactInput, addArtifact, type BundleFields } from './bundle.js';
+export { type ArtifactInput, addArtifact } from './artifact.js';
+export type { BundleFields } from './bundle.js';
 export { BOXES, type Box, NEAR, type Rect } from './compare/boxes.js';
 export {
   compareFacts,

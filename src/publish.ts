@@ -1,16 +1,12 @@
 // Publishing without the CLI: another program hands over files and facts, and gets a recorded step back.
-import {
-  type ArtifactInput,
-  addArtifact,
-  type BundleFields,
-  closeStage,
-  openStage,
-  sealStage,
-} from './bundle.js';
+
+import { type ArtifactInput, addArtifact } from './artifact.js';
+import { type BundleFields, sealStage } from './bundle.js';
 import { now } from './clock.js';
 import type { CommitOptions } from './commit.js';
 import { asPreviewError, PreviewError } from './errors.js';
 import { type OpenSession, type Recorded, record } from './session.js';
+import { closeStage, openStage } from './stage.js';
 import type { StepInput } from './step.js';
 
 export interface BundleInput extends Partial<Omit<BundleFields, 'command'>> {

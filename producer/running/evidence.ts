@@ -1,9 +1,11 @@
 // What a run leaves in its bundle: the output as artifacts, the figures in the manifest, the headline and warnings.
 import { isUtf8 } from 'node:buffer';
 import { relative } from 'node:path';
-import { addArtifact, type BundleFields, type Stage } from '../../src/bundle.js';
+import { addArtifact } from '../../src/artifact.js';
+import type { BundleFields } from '../../src/bundle.js';
 import { humanBytes } from '../../src/cli.js';
 import { redact, redactBytes } from '../../src/redact.js';
+import type { Stage } from '../../src/stage.js';
 import type { StepInput } from '../../src/step.js';
 import { cutText, shellQuote } from '../../src/text.js';
 import { castOf, ends, textsOf } from './cast.js';

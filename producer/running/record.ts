@@ -2,11 +2,12 @@
 // the command and what it printed alone. The session was opened before; it may have gone since.
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { type BundleFields, closeStage, openStage, sealStage } from '../../src/bundle.js';
+import { type BundleFields, sealStage } from '../../src/bundle.js';
 import { now } from '../../src/clock.js';
 import { asPreviewError, PreviewError } from '../../src/errors.js';
 import type { Place } from '../../src/layout.js';
 import { type OpenSession, openSession, record } from '../../src/session.js';
+import { closeStage, openStage } from '../../src/stage.js';
 import { capture } from '../capture.js';
 import { type CaptureResult, resultOf } from '../result.js';
 import { takeOver, withRun } from '../taken.js';

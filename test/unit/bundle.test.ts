@@ -4,16 +4,10 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  addArtifact,
-  closeStage,
-  openStage,
-  portableName,
-  resetStage,
-  type Stage,
-  sealStage,
-} from '../../src/bundle.js';
+import { addArtifact, portableName } from '../../src/artifact.js';
+import { sealStage } from '../../src/bundle.js';
 import { sha256 } from '../../src/hash.js';
+import { closeStage, openStage, resetStage, type Stage } from '../../src/stage.js';
 import { fitSummary } from '../../src/summary.js';
 import { LIMITS } from '../../src/version.js';
 import { png, temporary, write } from '../helpers/project.js';
