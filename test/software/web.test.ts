@@ -1,7 +1,8 @@
 // The recipes `web`, `web-full` and `web-url` on little sites, with Chromium.
-import { readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { findProgram } from '../../producer/program.js';
 import { fileFor } from '../../producer/render/web/site.js';
 import { until } from '../helpers/cli.js';
 import { temporary, write } from '../helpers/project.js';
@@ -126,6 +127,24 @@ setTimeout(() => createServer((q, s) => { s.statusCode = q.url === '/no' ? 500 :
     expect(of('gallery').map(({ label }) => label)).toEqual(['/no at 640 px']);
     const pids = readFileSync(join(project, 'pids'), 'utf8').split(' ').map(Number);
     await until(() => pids.every(isGone), 'the end of the server and its child', 5000);
+  });
+
+  test('$CHROME names the browser, wherever it is', async () => {
+    const folder = temporary();
+    write(folder, {
+      'bin/my-browser': `#!/bin/sh\nexec ${findProgram('chromium', '/')} "$@"\n`,
+      'empty/x': '',
+    });
+    chmodSync(join(folder, 'bin/my-browser'), 0o755);
+    const env = { PATH: `${join(folder, 'empty')}:/bin`, CHROME: join(folder, 'bin/my-browser') };
+    const { result } = await captureWith(projectOf({ 'index.html': page('x') }), 'web', { env });
+    expect(result['status']).toBe('ok');
+    const nowhere = { ...env, CHROME: join(folder, 'none'), PATH: join(folder, 'empty') };
+    const missing = await captureWith(projectOf({ 'index.html': page('x') }), 'web', {
+      env: nowhere,
+      code: 4,
+    });
+    expect(missing.result['warnings'][0]).toMatch(/^renderer_missing: chromium is not there/);
   });
 
   test('a server that ends, and an address where nobody answers, are errors that say so', async () => {
