@@ -34,6 +34,8 @@ export interface CommitOptions extends LockOptions {
   allowed: readonly string[];
   /** Asked under the lock: true where the step is not wanted after all; then `already_recorded` is thrown. */
   unless?: ((head: Head, input: StepInput) => boolean) | undefined;
+  /** False where nobody looked at the work: what was current stays so. */
+  looked?: boolean | undefined;
   /** False keeps secrets in the step's texts as they are. */
   redact?: boolean | undefined;
 }

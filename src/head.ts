@@ -84,6 +84,8 @@ export interface Change {
   strays: string[];
   bundle_last: number;
   begun: Moment;
+  /** False where nobody looked at the work. */
+  looked?: boolean | undefined;
   trajectory_bytes: number;
   line: string;
   recoveries: Head['recoveries'];
@@ -92,8 +94,9 @@ export interface Change {
 /** The head after this step. Keys that this version does not know are kept. */
 export function nextHead(dir: string, head: Head, step: Step, change: Change): Head {
   const late = head.current_begun && isBefore(change.begun, head.current_begun as Moment);
-  // A diff shows two states of before: what the work looks like now is still what it was.
-  const moves = !late && (step.publish_reason !== 'diff' || head.current_step_id === null);
+  // A diff shows two states of before, and a command alone none: what was seen last is still what was seen last.
+  const seen = step.publish_reason !== 'diff' && change.looked !== false;
+  const moves = !late && (seen || head.current_step_id === null);
   // I9: a head is untrusted too, and what it calls an orphan will be removed.
   const known = head.orphans.filter((name) => numberOf(name, 'bundle') !== null && exists(join(dir, name)));
   const orphans = [...known, ...change.strays].slice(-LIMITS.orphans);

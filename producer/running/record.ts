@@ -108,7 +108,7 @@ async function recordAlone(
         stage_label: label ?? null,
         note: note ?? null,
       },
-      { begun: now(), redact },
+      { begun: now(), redact, looked: status !== 'ok' },
     );
     return resultOf(recorded, session.warnings, { artifacts: stage.artifacts, warnings: sealed.warnings });
   } finally {

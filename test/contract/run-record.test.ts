@@ -366,6 +366,15 @@ describe('what it is shown with', () => {
     expect([broken.code, broken.stderr]).toEqual([4, expect.stringMatching(/config_invalid/)]);
   });
 
+  test('--no-capture leaves what was seen last current', async () => {
+    const project = makeProject();
+    const seen = await done(preview(project, ['capture', '--json']));
+    await preview(project, ['run', '--no-capture', '--', 'echo', 'hi']);
+    const status = await done(preview(project, ['live', 'status', '--json']));
+    expect(status).toMatchObject({ step: 'step-0002', render: `${seen['bundle_id']}/render.png` });
+    expect((await done(preview(project, ['latest', '--json'])))['bundle_id']).toBe(seen['bundle_id']);
+  });
+
   test('--no-capture renders nothing', async () => {
     const project = makeProject(temporary(), { copy: RECIPES.fail });
     const { code, stderr } = await preview(project, ['run', '--no-capture', '--', 'echo', 'hi']);
