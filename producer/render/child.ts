@@ -4,8 +4,9 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 export interface Said {
-  /** Null where it was killed. */
+  /** Null where a signal ended it. */
   code: number | null;
+  signal: NodeJS.Signals | null;
   timedOut: boolean;
   stdout: string;
   stderr: string;
@@ -48,10 +49,10 @@ export function runProgram(
       clearTimeout(timer);
       reject(error);
     });
-    child.on('close', (code) => {
+    child.on('close', (code, ended) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
-      resolve({ code, timedOut, stdout: texts[0]!(), stderr: texts[1]!() });
+      resolve({ code, signal: ended, timedOut, stdout: texts[0]!(), stderr: texts[1]!() });
     });
   });
 }

@@ -66,7 +66,10 @@ async function draw(view: string, name: string, job: Job, env: NodeJS.ProcessEnv
     `--colorscheme=${job.colorscheme}`,
     job.source,
   ];
-  const said = await runProgram(argv, { env, timeout_ms: VIEW_MS });
+  let said = await runProgram(argv, { env, timeout_ms: VIEW_MS });
+  // It was seen to end badly once it had drawn, on a busy machine, with no word about the design: once more then.
+  if (said.code !== 0 && !said.timedOut && !/^(?:ERROR|Can't|Could)/m.test(said.stderr))
+    said = await runProgram(argv, { env, timeout_ms: VIEW_MS });
   if (said.code === 0) {
     frame(raw, join(job.out, name), size, { fit: camera === '' });
     rmSync(raw);
@@ -139,7 +142,8 @@ async function main(): Promise<void> {
     const drawn = await forEachParallel(views, (view) => draw(view, nameOf(view), jobOf(view), display.env));
     const failed = drawn.find(({ code }) => code !== 0);
     if (failed) {
-      process.stderr.write(failed.stderr || 'OpenSCAD drew nothing\n');
+      process.stderr.write(failed.stderr);
+      if (failed.signal) process.stderr.write(`OpenSCAD was ended by ${failed.signal}\n`);
       process.exitCode = failed.code ?? 1;
       return;
     }
