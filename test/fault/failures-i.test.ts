@@ -120,7 +120,7 @@ describe.skipIf(reason)('I01 a full disk', () => {
       });
       expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, steps: steps + 1, pending: 0 });
       expect(readdirSync(join(seen, '.work'))).toEqual([]);
-    }, 90_000);
+    }, 240_000);
   }
 
   /** A capture that stops at a point of its publication, finds the disk full to the last page when it goes on, and what it says. */
@@ -222,7 +222,7 @@ describe.skipIf(reason)('I01 a full disk', () => {
     expect(resultOf(await capture(site, '--force')).step_id).toBe(
       `step-${String(steps + 1).padStart(4, '0')}`,
     );
-  }, 90_000);
+  }, 240_000);
 });
 
 const USER = 65_534;
