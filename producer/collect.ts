@@ -75,6 +75,8 @@ export function collect(stage: Stage, recipe: Recipe, produced: Produced): Colle
     }
   }
   promote(found, recipe);
+  const hero = recipe.run && recipe.artifacts?.find((rule) => rule.role === 'hero');
+  if (hero && absent.length === 0 && !found.some((input) => input.role === 'hero')) absent.push(hero.path);
   if (recipe.run && !recipe.artifacts && found.length === 0) absent.push(DEFAULT_RULES[0]!.path);
   addAll(stage, found, produced.later);
   return { ...learned, warnings, absent };

@@ -1,7 +1,8 @@
 // The project's preview.config.json, the built-in recipes, and the recipe that a capture uses.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type Config, checkConfig, checkRecipe, type Recipe } from '../src/config.js';
+import { openRegular } from '../src/disk.js';
 import { errnoOf, PreviewError } from '../src/errors.js';
 import { CONFIG_NAME, findProject } from '../src/layout.js';
 
@@ -9,6 +10,8 @@ import { CONFIG_NAME, findProject } from '../src/layout.js';
 export const DIST = join(__dirname, '..');
 export const RENDERERS = join(DIST, 'renderers');
 const RECIPES = join(DIST, 'recipes');
+
+const MAX_CONFIG_BYTES = 4 * 1024 * 1024;
 
 export interface Project {
   dir: string;
@@ -19,20 +22,37 @@ export interface Project {
 export function loadProject(cwd: string): Project {
   const dir = findProject(cwd);
   const file = join(dir, CONFIG_NAME);
+  const unreadable = (why: string, cause?: unknown) =>
+    new PreviewError(
+      'config_invalid',
+      `${file} cannot be read: ${why}`,
+      'it must be a file that you may read',
+      {
+        cause,
+      },
+    );
   let text: string;
   try {
-    text = readFileSync(file).toString('utf8');
+    text = readConfig(file);
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return { dir, config: null };
-    if (errnoOf(error) !== 'EISDIR') throw error;
-    throw new PreviewError(
-      'config_invalid',
-      `${file} cannot be read: ${(error as Error).message}`,
-      'it must be a file that you may read',
-      { cause: error },
-    );
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (!stat && errnoOf(error) === 'ENOENT') return { dir, config: null };
+    if (stat && !stat.isFile()) throw unreadable('it is no regular file', error);
+    if (stat && stat.size > MAX_CONFIG_BYTES) throw unreadable(`it has ${stat.size} bytes`, error);
+    throw error;
   }
   return { dir, config: checkConfig(parseJson(text, file), file) };
+}
+
+/** A pipe or a device in its place is never read, nor is what can be no config by its size. */
+function readConfig(file: string): string {
+  const fd = openRegular(file);
+  try {
+    if (fstatSync(fd).size > MAX_CONFIG_BYTES) throw new Error(`${file} is too large`);
+    return readFileSync(fd).toString('utf8');
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function parseJson(text: string, file: string): unknown {
@@ -99,6 +119,12 @@ function merged(name: string, config: Config | null, above: Set<string>): Recipe
   const recipes = config?.recipes ?? {};
   const own = above.has(name) || !Object.hasOwn(recipes, name) ? undefined : recipes[name];
   const recipe = own ?? builtinRecipe(name);
+  if (!recipe && above.has(name))
+    throw new PreviewError(
+      'recipe_unknown',
+      `the recipe ${JSON.stringify(name)} uses itself: ${[...above, name].join(' uses ')}`,
+      `let one of them stand on its own in ${CONFIG_NAME}`,
+    );
   if (!recipe) {
     const known = [...new Set([...Object.keys(config?.recipes ?? {}), ...builtinNames()])].sort();
     throw new PreviewError(

@@ -1,6 +1,7 @@
 // What a recipe's commands said, as facts and warnings: by the recipe's rules, and in a renderer's own report.
 import { lstatSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import type { FactRule, Recipe, WarningRule } from '../src/config.js';
 import { isObject, readJsonObject } from '../src/json.js';
 import { inside } from '../src/read.js';
@@ -41,7 +42,7 @@ export function learn(recipe: Recipe, out: string, said: readonly Said[]): Learn
         : from === 'stderr'
           ? stderr
           : textIn(out, from.replace('{name}', unit.name));
-    const facts = { ...factsFrom(recipe.facts ?? [], textOf), ...own.facts };
+    const facts = { ...factsFrom(recipe.facts ?? [], textOf, learned.warnings), ...own.facts };
     for (const [name, value] of Object.entries(facts)) learned.facts[unit.prefix + name] = value;
     learned.warnings.push(...own.warnings, ...warningsFrom(recipe.warnings ?? [], textOf));
     learned.next_actions.push(...own.next_actions);
@@ -56,20 +57,42 @@ export function learn(recipe: Recipe, out: string, said: readonly Said[]): Learn
 const number = (text: string) =>
   /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text.trim();
 
-function factsFrom(rules: FactRule[], textOf: (from: string) => string): Record<string, unknown> {
+/** How long the patterns of one rule may look at one text, in ms: some take years for a text that is meant for it. */
+const PATTERN_MS = 2000;
+
+/** All matches of a pattern, or null where finding them takes too long. V8 ends a regular expression when told to. */
+function matches(pattern: string, flags: string, text: string): RegExpMatchArray[] | null {
+  try {
+    const find = () => [...text.matchAll(new RegExp(pattern, `g${flags}`))];
+    return runInNewContext('find()', { find }, { timeout: PATTERN_MS });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    return null;
+  }
+}
+
+const tooSlow = (match: string) =>
+  `pattern_slow: ${JSON.stringify(match)} was not done with the output after ${PATTERN_MS / 1000} s and was given up`;
+
+function factsFrom(
+  rules: FactRule[],
+  textOf: (from: string) => string,
+  warnings: string[],
+): Record<string, unknown> {
   const facts: Record<string, unknown> = {};
   for (const { name, from, match } of rules) {
-    const hit = new RegExp(match, 'm').exec(textOf(from));
-    if (hit) facts[name] = number(hit[1] ?? hit[0]);
+    const hits = matches(match, 'm', textOf(from));
+    if (hits === null) warnings.push(tooSlow(match));
+    else if (hits[0]) facts[name] = number(hits[0][1] ?? hits[0][0]);
   }
   return facts;
 }
 
 function warningsFrom(rules: WarningRule[], textOf: (from: string) => string): string[] {
   return rules.flatMap(({ from, match, text = 'renderer_warned: $&' }) => {
-    const hits = [
-      ...new Set([...textOf(from).matchAll(new RegExp(match, 'gm'))].map((hit) => say(text, hit))),
-    ];
+    const found = matches(match, 'm', textOf(from));
+    if (found === null) return [tooSlow(match)];
+    const hits = [...new Set(found.map((hit) => say(text, hit)))];
     const left = hits.length - MAX_WARNINGS;
     return left > 0 ? [...hits.slice(0, MAX_WARNINGS), `${codeOf(hits[0]!)}: ${left} more of these`] : hits;
   });

@@ -8,7 +8,7 @@ import { monotonicMs, now } from '../src/clock.js';
 import type { Recipe } from '../src/config.js';
 import { copyBytes, makeDir, statOf } from '../src/disk.js';
 import { PreviewError } from '../src/errors.js';
-import { MANIFEST_NAME, workingDirectory } from '../src/layout.js';
+import { HEAD_NAME, MANIFEST_NAME, workingDirectory } from '../src/layout.js';
 import { inside, readBundle } from '../src/read.js';
 import { type Artifact, ROLES } from '../src/schema.js';
 import { type OpenSession, openSession, record } from '../src/session.js';
@@ -48,8 +48,15 @@ export async function captureFrom(from: string, options: CaptureOptions): Promis
   const began = { ...now(), clock: monotonicMs() };
   const paths = filesOf(dir);
   const project = loadProject(cwd);
-  const bundle = existsSync(join(dir, MANIFEST_NAME)) ? readBundle(dir).value : null;
+  const reading = existsSync(join(dir, MANIFEST_NAME)) ? readBundle(dir) : null;
+  const bundle = reading?.value ?? null;
   const manifest = bundle?.manifest ?? null;
+  if (reading && !manifest)
+    throw new PreviewError(
+      'usage',
+      `${join(dir, MANIFEST_NAME)} is no manifest of a bundle: ${reading.problems[0]?.detail ?? 'it cannot be read'}`,
+      'mend it, or take it away to have the files taken as they are',
+    );
   const software = manifest?.software ?? project.config?.software ?? basename(dir);
   const recipe = manifest?.recipe ?? null;
   const session = await openSession({
@@ -120,7 +127,11 @@ function filesOf(dir: string): string[] {
   if (!statOf(dir)?.isDirectory())
     throw usage('is no folder', 'expected a folder with render.png, or a bundle with a manifest.json');
   const paths = filesIn(dir).filter((path) => isPlainFile(dir, path));
-  if (paths.length === 0) throw usage('holds no file', 'let the program write its picture there first');
+  if (paths.length === 0)
+    throw usage('holds no file', 'let the program write its picture there first; links are not followed');
+  const recorded = paths.find((path) => path.split('/').at(-1) === HEAD_NAME);
+  if (recorded !== undefined)
+    throw usage(`holds a recording (${recorded})`, 'name the folder that the program writes its pictures to');
   if (paths.length > MAX_FILES)
     throw usage(
       `holds ${paths.length} files, over the ${MAX_FILES} of a bundle`,
@@ -154,8 +165,9 @@ function takeBundle(
     });
   }
   const status = manifest?.status;
+  const missing = warnings.some((warning) => warning.startsWith('artifact_missing:'));
   return {
-    status: status === 'ok' || status === 'error' ? status : 'partial',
+    status: status === 'error' || (status === 'ok' && !missing) ? status : 'partial',
     headline: summary?.headline ?? basename(dir),
     facts: summary?.facts ?? {},
     warnings: [...new Set([...warnings, ...(summary?.warnings ?? [])])],

@@ -1,7 +1,7 @@
 // From a recipe and the sources' state to a sealed bundle in a stage: commands run, files collected, picture finished.
 // The lock is not held here (I5). A render that failed gives a bundle too, of status `error`, with the output as its log.
 
-import { mkdirSync } from 'node:fs';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { addArtifact } from '../src/artifact.js';
 import { type BundleFields, type Sealed, sealStage } from '../src/bundle.js';
@@ -120,9 +120,20 @@ async function renderPart(
   if (tools.missing) return { ...part, failures: [missingFailure(tools.missing)] };
   const sources = await sourcesOf(recipe, input);
   const { units, left } = unitsOf(recipe, input.project, sources, input.changed);
+  const folders = foldersOf(stage);
   const ran = await runRecipe(stage, { ...input, recipe, sources, units });
   if (input.signal?.aborted) throw new PreviewError('interrupted', 'interrupted; nothing was recorded');
   const failures = failuresOf(ran, recipe);
+  // I9: what a link in place of a folder of ours leads to is not ours to take.
+  if (foldersOf(stage) !== folders) {
+    failures.push({
+      headline: `${recipe.name} replaced its output folder`,
+      warning:
+        'output_replaced: its folder {out} is no longer the one that was made for it; nothing was taken from it',
+      log: logOf(ran.units.flatMap(({ runs }) => runs)),
+    });
+    return { ...part, failures, fenced: ran.fenced };
+  }
   if (failures.length > 0 && failures.length === ran.units.length)
     return { ...part, failures, fenced: ran.fenced };
   const found = collect(stage, recipe, {
@@ -149,6 +160,15 @@ async function renderPart(
     found.warnings.push(`left_out: ${left} more files are not drawn; name those you want in sources`);
   return { ...part, found, failures, fenced: ran.fenced };
 }
+
+/** Which folders those of a stage are: another one, or a link, in the place of one is not the same. */
+const foldersOf = ({ dir, out, bundle }: Stage): string =>
+  [dir, out, bundle]
+    .map((path) => {
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      return stat?.isDirectory() ? `${stat.dev}:${stat.ino}` : 'gone';
+    })
+    .join(' ');
 
 /** Of what a capture of several recipes reads, that which this one reads. */
 async function sourcesOf(

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { done, errorOf, preview } from '../helpers/cli.js';
+import { done, errorOf, preview, shell } from '../helpers/cli.js';
 import { config, makeProject, RECIPES, write } from '../helpers/project.js';
 import { readJson } from '../helpers/tamper.js';
 
@@ -100,6 +100,29 @@ describe('accepted', () => {
       expect([outcome.code, errorOf(outcome).code, outcome.stdout]).toEqual([2, 'recipe_unknown', '']);
     }
   });
+});
+
+test('a pipe or a device in its place is told, not read', async () => {
+  for (const make of ['mkfifo preview.config.json', 'ln -s /dev/zero preview.config.json']) {
+    const project = makeProject();
+    await shell(`rm preview.config.json; ${make}`, { cwd: project });
+    const outcome = await preview(project, ['capture', '--json']);
+    expect([outcome.code, errorOf(outcome)]).toEqual([
+      2,
+      expect.objectContaining({
+        code: 'config_invalid',
+        message: expect.stringContaining('it is no regular file'),
+      }),
+    ]);
+    expect(existsSync(join(project, '.preview'))).toBe(false);
+  }
+});
+
+test('recipes that use each other are told so', async () => {
+  const project = makeProject(undefined, { a: { uses: 'b' }, b: { uses: 'a' } });
+  expect(errorOf(await preview(project, ['capture', '--json'])).message).toBe(
+    'the recipe "a" uses itself: a uses b uses a',
+  );
 });
 
 test('facts, with, several commands and placeholders', async () => {

@@ -225,3 +225,33 @@ const readdirSafe = (path: string): boolean => {
     return false;
   }
 };
+
+test('I9 an output folder that became a link: nothing is taken from where it leads', async () => {
+  const elsewhere = join(temporary(), 'elsewhere');
+  write(elsewhere, { 'render.png': png(), 'letter.txt': 'private' });
+  for (const path of ['render.png', '*']) {
+    const { result } = await failing(
+      withRun(`rm -rf "$PREVIEW_OUT"; ln -s "${elsewhere}" "$PREVIEW_OUT"`, {
+        artifacts: [{ path, role: 'hero' }],
+      }),
+    );
+    expect(result['warnings'][0]).toMatch(/^output_replaced: /);
+  }
+  expect(readdirSync(elsewhere).sort()).toEqual(['letter.txt', 'render.png']);
+});
+
+test('a glob for the hero that matches nothing that can be shown is an error', async () => {
+  const { result } = await failing(
+    withRun('mkfifo "$PREVIEW_OUT/render.png"', { artifacts: [{ path: '*', role: 'hero' }] }),
+  );
+  expect(result['warnings'][0]).toMatch(/^output_missing: .* left no \*$/);
+});
+
+test('a pattern that would take for ever is given up, and the step is recorded', async () => {
+  const project = withRun(
+    `printf 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab'; cp a.png "$PREVIEW_OUT/render.png"`,
+    { facts: [{ name: 'x', from: 'stdout', match: '^(a+)+$' }] },
+  );
+  const result = await done(preview(project, ['capture', '--json']));
+  expect([result['status'], result['warnings'][0]]).toEqual(['ok', expect.stringMatching(/^pattern_slow: /)]);
+});

@@ -63,6 +63,10 @@ export async function answerFrom(
   });
 }
 
+/** No site shows what begins with a dot, as .git, .env and recordings do; but for what is meant to be shown. */
+const isHidden = (path: string): boolean =>
+  path.split(sep).some((part) => part.startsWith('.') && part !== '.well-known');
+
 /** The file of the folder that a path of the site stands for, as static servers have it; null where there is none. */
 export function fileFor(base: string, pathname: string): string | null {
   let path: string;
@@ -78,7 +82,8 @@ export function fileFor(base: string, pathname: string): string | null {
     try {
       // `..` and links are resolved first: what counts is where the file really lies.
       const real = realpathSync(whole);
-      if (real.startsWith(base + sep) && statSync(real).isFile()) return real;
+      if (real.startsWith(base + sep) && !isHidden(real.slice(base.length)) && statSync(real).isFile())
+        return real;
     } catch {
       // ENOENT or ENOTDIR: the next candidate.
     }
