@@ -29,12 +29,19 @@ const PATTERNS: readonly RegExp[] = [
   // curl -u user:password
   /(?<![\w-])(?:-u|--user)[ =]+['"]?[^\s:'"]{1,100}:([^\s'"]{1,255})/,
   // Authorization: Bearer …, and the other headers that carry secrets.
-  /\b(?:proxy-)?authorization["']?\s{0,5}[:=]\s{0,5}["']?(?:(?:bearer|basic|token|digest|apikey)\s{1,5})?([^\s"'\\,;]{1,4000})/i,
-  /\b(?:x-[a-z-]{0,30}(?:key|token|secret)|(?:set-)?cookie)["']?\s{0,5}:\s{0,5}["']?([^\s"'][^"'\r\n]{2,4000})/i,
+  /\b(?:proxy-)?authorization["']?[ \t]{0,5}[:=][ \t]{0,5}["']?(?:(?:bearer|basic|token|digest|apikey)[ \t]{1,5})?([^\s"'\\,;]{1,4000})/i,
+  /\bbearer[ \t]{1,5}([\w.~+/-]{12,4000})/i,
+  /\b(?:x-[a-z-]{0,30}(?:key|token|secret)|(?:set-)?cookie)["']?[ \t]{0,5}:[ \t]{0,5}["']?([^\s"'][^"'\r\n]{2,4000})/i,
+  // Programs whose option for a password is one letter.
+  /\b(?:sshpass|(?:docker|podman) login)\b[^\n|;&]{0,200}?[ \t]-p[ \t]{0,5}['"]?([^\s'"-][^\s'"]{0,255})/,
+  /\bredis-cli\b[^\n|;&]{0,200}?[ \t]-a[ \t]{1,5}['"]?([^\s'"-][^\s'"]{0,255})/,
+  /\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,200}?[ \t]-p([^\s'"][^\s'"]{0,255})/,
   // --password x, --api-key=x
-  /(?<![\w-])--?(?:[a-z]{1,20}-){0,3}(?:password|passwd|passphrase|pass|secret|token|api-?key|access-?key|secret-?key|private-?key|auth-?key)(?:\s{1,5}|=)(?:"([^"]{1,4000})"|'([^']{1,4000})'|([^\s"'-][^\s"']{0,4000}))/i,
-  // API_KEY=x, "accessToken": "x", password: x. Of names in small letters `key` alone is none.
-  /(?<![A-Za-z0-9])(?:[A-Z0-9_]{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)|(?:[A-Za-z0-9]{1,30}[_.-]){0,6}(?:password|passwd|passphrase|secret|token|(?:api|access|secret|private|auth|signing|encryption)[_-]?key)|[a-z0-9]{1,30}(?:[A-Z][a-z0-9]{1,30}){0,4}(?:Key|Token|Secret|Password))["']?(?:\s{0,5}=\s{0,5}|\s{0,5}:\s{1,5}|:(?=["']))(?:\\?"([^"\r\n]{1,4000}?)\\?"|'([^'\r\n]{1,4000})'|([^\s"';,&|)}\]]{1,4000}))/,
+  /(?<![\w-])--?(?:[a-z]{1,20}-){0,3}(?:password|passwd|passphrase|pass|secret|token|api-?key|access-?key|secret-?key|private-?key|auth-?key)(?:[ \t]{1,5}|=)(?:"([^"\r\n]{1,4000})|'([^'\r\n]{1,4000})|([^\s"'-][^\s"']{0,4000}))/i,
+  // API_KEY=x, "accessToken": "x", password: x, set -x API_KEY x. Of names in small letters `key` alone is none.
+  /(?<![A-Za-z0-9])(?:[A-Z0-9_]{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PWD|_PASS)|PASS|(?:[A-Za-z0-9]{1,30}[_.-]){0,6}(?:password|passwd|passphrase|secret|token|(?:api|access|secret|private|auth|signing|encryption)[_-]?key)|[a-z0-9]{1,30}(?:[A-Z][a-z0-9]{1,30}){0,4}(?:Key|Token|Secret|Password))\\?["']?(?:[ \t]{0,5}=>?[ \t]{0,5}|[ \t]{0,5}:[ \t]{1,5}|:(?=\\?["']))(?:\\?"((?:[^"\\\r\n]|\\(?!"))(?:[^"\\\r\n]|\\(?!")){0,4000})|'([^'\r\n]{1,4000})|([^\s"';,&|)}\]\\>][^\s"';,&|)}\]]{0,4000}))/,
+  /\bset[ \t]{1,5}-\w{1,5}[ \t]{1,5}[A-Z0-9_]{0,60}(?:KEY|TOKEN|SECRET|PASSWORD)[ \t]{1,5}["']?([^\s"']{1,4000})/,
+  /<(?:password|passwd|secret|token|api_?key)>([^<\r\n]{1,4000})</i,
 ];
 
 /** What stands where a secret could and is none: references, hashes of ours and of git, numbers, words of a language. */
@@ -51,6 +58,18 @@ interface Range {
 
 /** Where secrets are in a text, in order, none within another. */
 export function findSecrets(text: string): Range[] {
+  const found = secretsIn(text);
+  if (/[\x1b\\]/.test(text)) found.push(...behindEscapes(text));
+  found.sort((a, b) => a.start - b.start || b.end - a.end);
+  let reached = 0;
+  return found.filter(({ start, end }) => {
+    if (start < reached) return false;
+    reached = end;
+    return true;
+  });
+}
+
+function secretsIn(text: string): Range[] {
   const found: Range[] = [];
   for (const pattern of PATTERNS) {
     for (const hit of text.matchAll(new RegExp(pattern.source, `${pattern.flags}gd`))) {
@@ -60,13 +79,52 @@ export function findSecrets(text: string): Range[] {
       found.push({ start: at[0], end: at[1] });
     }
   }
-  found.sort((a, b) => a.start - b.start || b.end - a.end);
-  let reached = 0;
-  return found.filter(({ start, end }) => {
-    if (start < reached) return false;
-    reached = end;
-    return true;
-  });
+  return found;
+}
+
+/** Colours and cursor moves as a terminal gets them, and the same (and line ends) as they stand in a command or in JSON. */
+const ESCAPES =
+  /(?:\x1b|\\(?:e|E|0?33|x1[bB]|u001[bB]))(?:\[[0-9;?]{0,40}[ -/]?[@-~]|\][^\x07\x1b\\]{0,200}(?:\x07|\x1b\\)?|[@-Z^_])?|\\[abfnrtv]/g;
+
+/**
+ * What escapes hide: the last letter of one stands before a name as if it were part of it, and one may lie between a
+ * name and its value or within a token. Looked for with escapes as blanks, and again without them.
+ */
+function behindEscapes(text: string): Range[] {
+  const blank = text.replace(ESCAPES, (code) => ' '.repeat(code.length));
+  // Pieces of the text between escapes: where each begins in it, and in what is left without them.
+  const pieces: { text: string; from: number; bare: number }[] = [];
+  let from = 0;
+  let length = 0;
+  const keep = (end: number) => {
+    if (end > from) pieces.push({ text: text.slice(from, end), from, bare: length });
+    length += end - from;
+  };
+  for (const { 0: code, index } of text.matchAll(ESCAPES)) {
+    keep(index);
+    from = index + code.length;
+  }
+  keep(text.length);
+  const back = (at: number): number => {
+    const { from, bare } = pieces[lastBefore(pieces, at)]!;
+    return from + at - bare;
+  };
+  const bare = pieces.map((piece) => piece.text).join('');
+  return [
+    ...secretsIn(blank),
+    ...secretsIn(bare).map(({ start, end }) => ({ start: back(start), end: back(end - 1) + 1 })),
+  ];
+}
+
+/** The last piece that begins at `at` or before it. */
+function lastBefore(pieces: readonly { bare: number }[], at: number): number {
+  let [low, high] = [0, pieces.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (pieces[middle]!.bare <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 const isHex = (value: string) => /^[0-9a-f]{32,}$/i.test(value);

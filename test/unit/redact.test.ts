@@ -46,6 +46,33 @@ test.each<[string, string, number]>([
   ['a YAML password', 'password: s3cret', 1],
   ['a hash as a promised token', `GITHUB_TOKEN=${'0a1b'.repeat(10)}`, 1],
   ['two of them', 'A_TOKEN=s3cret B_TOKEN=s4cret run', 2],
+  ['a coloured assignment', '\x1b[31mPASSWORD=s3cret\x1b[0m', 1],
+  ['a name and a value of different colours', '\x1b[32mAPI_KEY\x1b[0m=\x1b[33ms3cret-xx\x1b[0m', 1],
+  ['a bold header', '\x1b[1mAuthorization:\x1b[0m Bearer s3cret-value', 1],
+  ['a coloured token', `\x1b[1;34m${made('gh', 'p_', LETTERS.slice(0, 36))}\x1b[0m`, 1],
+  [
+    'a token with a colour in it',
+    `${made('gh', 'p_', LETTERS.slice(0, 12))}\x1b[31m${LETTERS.slice(12, 36)}`,
+    1,
+  ],
+  ['a line end in a command', 'printf "\\nPASSWORD=s3cret"', 1],
+  ['a colour in a command', 'printf "\\e[31mPASSWORD=s3cret\\033[0m"', 1],
+  ['a JSON text in JSON', '{"body":"{\\"api_key\\": \\"s3cret\\"}"}', 1],
+  ['an empty assignment before another', 'GITHUB_TOKEN=\n  "api_key" : "s3cret",\n', 1],
+  ['an open quote', 'PASSWORD="s3cret', 1],
+  ['sshpass', 'sshpass -p s3cret ssh host', 1],
+  ['docker login', 'docker login -u bob -p s3cret registry', 1],
+  ['mysql -px', 'mysql -u bob -ps3cret db', 1],
+  ['redis-cli -a', 'redis-cli -h x -a s3cret ping', 1],
+  ['MYSQL_PWD', 'MYSQL_PWD=s3cret mysql', 1],
+  ['PASS', 'PASS=s3cret ./x', 1],
+  ['an arrow', "DB_PASSWORD => 's3cret'", 1],
+  ['XML', '<password>s3cret</password>', 1],
+  ['fish', 'set -gx API_KEY s3cret', 1],
+  ['a bare bearer', 'Bearer s3cret-0123456789', 1],
+  ['coloured words', '\x1b[1mok\x1b[0m 3 \x1b[32mpassed\x1b[0m in C:\\new\\tokens', 0],
+  ['the working directory', 'PWD=/home/user OLDPWD=/tmp', 0],
+  ['mysql that asks', 'mysql -p db', 0],
   ['a reference', 'curl -H "Authorization: Bearer $TOKEN" --password "$PW" KEY=$KEY', 0],
   ['a hash of ours', `"cache_key":"sha256:${'0a1b'.repeat(16)}"`, 0],
   ['a git id', `git show ${'0a1b'.repeat(10)}`, 0],
@@ -61,6 +88,7 @@ test.each<[string, string, number]>([
   const done = redact(text);
   expect([done.text, done.count]).toEqual([count === 0 ? text : done.text, count]);
   expect(done.text).not.toMatch(/s[34] ?cret/);
+  expect(done.text).not.toContain(LETTERS.slice(8, 18));
   if (count > 0) expect(done.text).toContain('***');
   // Once masked, there is nothing more to mask.
   expect(redact(done.text).count).toBe(0);
