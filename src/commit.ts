@@ -109,8 +109,8 @@ function underLock(
   if (!options.allowed.includes(head.status)) {
     throw new PreviewError(
       'session_not_active',
-      `${dir} is ${head.status}`,
-      'start a new one with `preview live start`',
+      `${dir} is ${head.status}, not live`,
+      'begin a live one with `preview live start`',
     );
   }
   if (options.unless?.(head, input))

@@ -14,6 +14,7 @@ import {
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { exists, statOf } from '../../src/disk.js';
 import { errnoOf, PreviewError } from '../../src/errors.js';
+import { ROOT_NAME } from '../../src/layout.js';
 import { wellFormedJson } from '../../src/text.js';
 
 export interface Output {
@@ -39,6 +40,8 @@ export function openOutput(named: string, session: string): Output {
     if (readdirSync(dir).length > 0)
       throw refused(named, 'is not empty', 'name a new folder, or empty this one');
   }
+  if (dir.split(sep).includes(ROOT_NAME))
+    throw refused(named, 'lies in a preview root', 'name a folder outside it');
   mkdirSync(dirname(dir), { recursive: true });
   const staged = join(dirname(dir), `.${basename(dir)}-${process.pid}`);
   mkdirSync(staged);

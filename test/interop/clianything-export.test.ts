@@ -211,6 +211,11 @@ describe('what it does not do', () => {
     ['a folder that holds something', ({ folder }) => folder, /is not empty/],
     ['a file', ({ session }) => join(session, '../a-file'), /is no folder/],
     ['a place in the session', ({ session }) => join(session, 'out'), /lies in the session/],
+    [
+      'a place in a preview root',
+      ({ session }) => join(session, '../../elsewhere/.preview/out'),
+      /lies in a preview root/,
+    ],
     ['the session itself', ({ session }) => session, /lies in the session/],
     [
       'a place in the session behind a link',
