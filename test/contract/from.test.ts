@@ -73,6 +73,25 @@ test.each([
   expect(existsSync(join(project, '.preview'))).toBe(false);
 });
 
+test('a recording, and a manifest that is none, are not taken for work', async () => {
+  const project = makeProject();
+  await done(preview(project, ['capture', '--json']));
+  write(project, {
+    'made/manifest.json': '{"protocol_version":"preview-bundle/v1"}',
+    'made/render.png': png(),
+  });
+  for (const [from, words] of [
+    ['.preview', 'holds a recording'],
+    ['.', 'holds a recording'],
+    ['made', 'is no manifest of a bundle'],
+  ] as const) {
+    const outcome = await preview(project, ['capture', '--json', '--from', from]);
+    expect([outcome.code, errorOf(outcome).code]).toEqual([2, 'usage']);
+    expect(errorOf(outcome).message).toContain(words);
+  }
+  expect((await done(previews(project, ['verify', '--json'])))['steps']).toBe(1);
+});
+
 test('--from and --recipe exclude each other', async () => {
   const outcome = await preview(makeProject(), ['capture', '--json', '--from', '.', '--recipe', 'copy']);
   expect([outcome.code, errorOf(outcome).code]).toEqual([2, 'usage']);
