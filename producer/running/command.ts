@@ -1,19 +1,16 @@
 // Runs the command: starts it, passes on what it prints while a keeper takes it down, forwards signals, ends it in time,
 // and tells how it ended. It records nothing. The command sees what it would see without us (guides/run.md has what not).
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, fstatSync } from 'node:fs';
-import { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Socket } from 'node:net';
 import { tell } from '../../src/cli.js';
 import { monotonicMs, sleep } from '../../src/clock.js';
 import { errnoOf } from '../../src/errors.js';
 import { neutralise } from '../../src/text.js';
-import { findProgram } from '../program.js';
 import { type Kept, keeper, type Stream } from './keeper.js';
 import { type Passing, passOn } from './pass.js';
-import { makePipes, type Pipe } from './pipes.js';
 import { codeOfSignal, forwardSignals } from './signals.js';
-import type { Size, Terminal } from './terminal.js';
+import type { Size } from './terminal.js';
+import { pipeWiring, terminalWiring, type Wiring, wantsTerminal } from './wiring.js';
 
 export interface Order {
   argv: readonly string[];
@@ -111,115 +108,6 @@ export async function runToEnd(order: Order): Promise<Outcome> {
     output: taken.kept(),
     left_behind,
     not_shown: failure?.message ?? null,
-  };
-}
-
-/** On a terminal the command gets one of its own; with `aside` its output is looked at by nobody. */
-const wantsTerminal = (order: Order): boolean => isTerminal(1) && !order.aside;
-
-/** True for a terminal. What is no device at all is found out without loading anything. */
-function isTerminal(fd: 0 | 1 | 2): boolean {
-  try {
-    return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
-  } catch {
-    // EBADF: it is closed.
-    return false;
-  }
-}
-
-interface Source {
-  source: Readable;
-  fd: 1 | 2;
-  stream: Stream;
-  rest?: () => Buffer[];
-}
-
-interface Wiring {
-  stdio: (number | 'inherit' | 'pipe')[];
-  /** Arguments in front of the command's, and whether Node makes its session. */
-  prefix: string[];
-  detached: boolean;
-  terminal: Terminal | null;
-  size: Size;
-  streams(child: ChildProcess | null): Source[];
-  /** Closes what the command has by now. */
-  handed(): void;
-  close(): void;
-}
-
-const PLAIN: Size = { columns: 80, rows: 24 };
-
-/** stdin as it is; stdout and stderr through pipes: one for both where ours are one, so that their order stays. */
-async function pipeWiring({ aside }: Order): Promise<Wiring> {
-  const one = !aside && sameFile(1, 2);
-  const pipes = await makePipes(one ? 1 : 2);
-  const fds = pipes && (one ? [pipes[0]!, pipes[0]!] : pipes);
-  return {
-    stdio: ['inherit', fds?.[0]?.write ?? 'pipe', fds?.[1]?.write ?? 'pipe'],
-    prefix: [],
-    detached: true,
-    terminal: null,
-    size: PLAIN,
-    streams: (child) => {
-      if (!child) return [];
-      const out = {
-        source: pipes ? reader(pipes[0]!) : child.stdout!,
-        fd: aside ? 2 : 1,
-        stream: 'stdout',
-      } as const;
-      if (one && pipes) return [out];
-      return [out, { source: pipes ? reader(pipes[1]!) : child.stderr!, fd: 2, stream: 'stderr' }];
-    },
-    handed: () => {
-      for (const pipe of pipes ?? []) closeSync(pipe.write);
-    },
-    close: () => {},
-  };
-}
-
-const reader = ({ read }: Pipe): Socket => new Socket({ fd: read, readable: true, writable: false });
-
-/** True where both descriptors lead to one file, pipe or terminal. */
-function sameFile(a: number, b: number): boolean {
-  try {
-    const [one, other] = [fstatSync(a), fstatSync(b)];
-    return one.dev === other.dev && one.ino === other.ino;
-  } catch {
-    // EBADF: one of them is closed.
-    return false;
-  }
-}
-
-/** A terminal of its own for what leads to one with us; what is redirected stays so. */
-async function terminalWiring(order: Order, onSize: (size: Size) => void): Promise<Wiring> {
-  const { attend, canControl, openTerminal } = await import('./terminal.js');
-  const terminal = await openTerminal(onSize);
-  const { slave, master } = terminal;
-  const pipes = isTerminal(2) ? null : await makePipes(1);
-  // What `setsid` could not start it would complain about itself.
-  const there = findProgram(order.argv[0]!, order.cwd ?? '.', order.env['PATH']) !== null;
-  const controls = isTerminal(0) && there && canControl();
-  const leave = attend(terminal, { keys: controls });
-  return {
-    stdio: [controls ? slave : 'inherit', slave, isTerminal(2) ? slave : (pipes?.[0]?.write ?? 'pipe')],
-    prefix: controls ? ['setsid', '--ctty'] : [],
-    detached: !controls,
-    terminal,
-    size: terminal.size(),
-    streams: (child) => {
-      if (!child) return [];
-      const shown: Source = { source: master, fd: 1, stream: 'stdout', rest: terminal.rest };
-      if (isTerminal(2)) return [shown];
-      return [shown, { source: pipes ? reader(pipes[0]!) : child.stderr!, fd: 2, stream: 'stderr' }];
-    },
-    handed: () => {
-      closeSync(slave);
-      for (const pipe of pipes ?? []) closeSync(pipe.write);
-    },
-    close: () => {
-      master.destroy();
-      leave();
-    },
   };
 }
 
