@@ -1,7 +1,7 @@
 // What a renderer may use at most: looked at from time to time while it runs. Only Linux tells the memory.
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSmall } from '../src/processes.js';
+import { pids, processStat, readSmall } from '../src/processes.js';
 
 export interface Limits {
   memory_bytes: number;
@@ -31,12 +31,9 @@ const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
 function memoryOf(group: number): number {
   if (process.platform !== 'linux') return 0;
   let pages = 0;
-  for (const pid of readdirSync('/proc')) {
-    if (!/^\d+$/.test(pid)) continue;
-    // Behind the name in brackets: state, parent, group (proc(5)); the name may hold anything.
-    const [, , pgrp] = readSmall(`/proc/${pid}/stat`).split(') ').at(-1)!.split(' ');
-    if (Number(pgrp) === group) pages += Number(readSmall(`/proc/${pid}/statm`).split(' ')[1] ?? 0);
-  }
+  for (const pid of pids())
+    if (processStat(pid)?.group === group)
+      pages += Number(readSmall(`/proc/${pid}/statm`).split(' ')[1] ?? 0);
   return pages * PAGE_BYTES;
 }
 

@@ -2,10 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { monotonicMs } from '../src/clock.js';
 import { errnoOf } from '../src/errors.js';
-import { readSmall } from '../src/processes.js';
+import { pids, readSmall } from '../src/processes.js';
 import { type Limits, LOOK_EVERY_MS, overLimit } from './limits.js';
 
 export interface Outcome {
@@ -145,10 +144,10 @@ function killMarked(mark: string): void {
   if (process.platform !== 'linux') return;
   const wanted = `${MARK}=${mark}`;
   const buffer = Buffer.allocUnsafe(ENVIRON_BYTES);
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name) || !readSmall(`/proc/${name}/environ`, buffer).includes(wanted)) continue;
+  for (const pid of pids()) {
+    if (!readSmall(`/proc/${pid}/environ`, buffer).includes(wanted)) continue;
     try {
-      process.kill(Number(name), 'SIGKILL');
+      process.kill(pid, 'SIGKILL');
     } catch {
       // Gone meanwhile.
     }

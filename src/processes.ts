@@ -30,12 +30,41 @@ export function readSmall(path: string, into: Buffer = Buffer.allocUnsafe(SMALL_
   }
 }
 
-/** Fields 3 (state) and 22 (start time in ticks since boot) of /proc/<pid>/stat; null when there is none. */
-export function processStat(pid: number): { state: string; started: string } | null {
+/** Every process that /proc tells of; none where there is no /proc. */
+export function pids(): number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    // ENOENT: there is no /proc.
+    return [];
+  }
+}
+
+/** What /proc/<pid>/stat tells of a process (proc(5)); `started` in ticks since boot. */
+export interface ProcessStat {
+  state: string;
+  parent: number;
+  group: number;
+  session: number;
+  started: string;
+}
+
+/** Null when there is no such process. */
+export function processStat(pid: number): ProcessStat | null {
   const line = readSmall(`/proc/${pid}/stat`);
   // The name in parentheses may hold spaces and parentheses itself.
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-  return fields.length > 19 ? { state: fields[0]!, started: fields[19]! } : null;
+  if (fields.length < 20) return null;
+  const [state, parent, group, session] = fields as [string, string, string, string];
+  return {
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    started: fields[19]!,
+  };
 }
 
 /** The pid namespace of this process; '0' where there are none. */

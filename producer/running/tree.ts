@@ -1,46 +1,20 @@
 // Ending a command with all that it started, when its time is up. Members are found by their parents, group and
 // session, and remembered: a child whose parent ends first loses its place in the tree.
-import { readdirSync } from 'node:fs';
 import { monotonicMs, sleep } from '../../src/clock.js';
-import { readSmall } from '../../src/processes.js';
+import { type ProcessStat, pids, processStat } from '../../src/processes.js';
 import { send } from './signals.js';
 
-interface Process {
+interface Process extends ProcessStat {
   pid: number;
-  parent: number;
-  group: number;
-  session: number;
-  started: string;
   dead: boolean;
 }
 
-/** Every process that /proc tells of; none elsewhere than on Linux. */
-function processes(): Process[] {
-  let names: string[];
-  try {
-    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    // ENOENT: there is no /proc.
-    return [];
-  }
-  return names.flatMap((name) => {
-    const line = readSmall(`/proc/${name}/stat`);
-    // The name in parentheses may hold spaces and parentheses itself.
-    const field = line.slice(line.lastIndexOf(')') + 2).split(' ');
-    // Gone since the listing.
-    if (field.length < 20) return [];
-    return [
-      {
-        pid: Number(name),
-        parent: Number(field[1]),
-        group: Number(field[2]),
-        session: Number(field[3]),
-        started: field[19]!,
-        dead: field[0] === 'Z' || field[0] === 'X',
-      },
-    ];
+const processes = (): Process[] =>
+  pids().flatMap((pid) => {
+    const stat = processStat(pid);
+    // Null: gone since the listing.
+    return stat ? [{ pid, dead: stat.state === 'Z' || stat.state === 'X', ...stat }] : [];
   });
-}
 
 /** The living members of the tree of `root`, new ones added to `known`. */
 function members(root: number, known: Map<number, string>): Process[] {
