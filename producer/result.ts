@@ -5,21 +5,9 @@ import { MANIFEST_NAME } from '../src/layout.js';
 import { readBundle } from '../src/read.js';
 import type { Head } from '../src/schema.js';
 import type { Recorded } from '../src/session.js';
+import { type CaptureResult, emptyResult } from './captureresult.js';
 
-/** What `capture --json` prints (protocol, section 7). */
-export interface CaptureResult {
-  session_dir: string;
-  bundle_dir: string | null;
-  bundle_id: string | null;
-  manifest_path: string | null;
-  summary_path: string | null;
-  render: string | null;
-  step_id: string | null;
-  status: string | null;
-  cached: boolean | null;
-  artifact_count: number;
-  warnings: string[];
-}
+export type { CaptureResult } from './captureresult.js';
 
 /** The result of a recorded step that shows these artifacts; nothing is read any more. `earlier` are warnings from before it was rendered. */
 export function resultOf(
@@ -62,19 +50,7 @@ function placesOf(
 /** What is current in a session, in the form a capture's result has; null fields before the first step. */
 export function currentResult(dir: string, head: Head): CaptureResult {
   if (!head.current_bundle_id || !head.current_bundle_dir || !head.current_manifest_path) {
-    return {
-      session_dir: dir,
-      bundle_dir: null,
-      bundle_id: null,
-      manifest_path: null,
-      summary_path: null,
-      render: null,
-      step_id: null,
-      status: null,
-      cached: null,
-      artifact_count: 0,
-      warnings: [],
-    };
+    return emptyResult(dir);
   }
   const manifest = existsSync(join(dir, head.current_bundle_dir, MANIFEST_NAME))
     ? readBundle(join(dir, head.current_bundle_dir)).value.manifest

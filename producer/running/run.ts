@@ -6,7 +6,7 @@ import { printJson, tell } from '../../src/cli.js';
 import { asPreviewError, PreviewError } from '../../src/errors.js';
 import { workingDirectory } from '../../src/layout.js';
 import { neutralise } from '../../src/text.js';
-import type { CaptureResult } from '../result.js';
+import { type CaptureResult, emptyResult } from '../captureresult.js';
 import type { Asked } from './asked.js';
 import { type Outcome, runToEnd } from './command.js';
 import { findRecording, type Recording } from './place.js';
@@ -74,7 +74,8 @@ async function record(
     }
   } catch (error) {
     const known = asPreviewError(error);
-    if (asked.json) printJson({ ...NOTHING, warnings: [`${known.code}: ${known.message}`], ...ending });
+    if (asked.json)
+      printJson({ ...emptyResult(''), warnings: [`${known.code}: ${known.message}`], ...ending });
     tell(`preview: warning: nothing was recorded: ${neutralise(known.message)}`);
     return;
   }
@@ -90,21 +91,6 @@ function complain({ status, warnings }: CaptureResult): void {
 }
 const OF_THE_RUN =
   /^(not_started|timed_out|left_behind|not_shown|output_truncated|secrets_masked|sources|session_\w+):/;
-
-/** What `--json` says where nothing could be recorded. */
-const NOTHING: CaptureResult = {
-  session_dir: '',
-  bundle_dir: null,
-  bundle_id: null,
-  manifest_path: null,
-  summary_path: null,
-  render: null,
-  step_id: null,
-  status: null,
-  cached: null,
-  artifact_count: 0,
-  warnings: [],
-};
 
 /** The working directory, or null where it has been deleted: the command may run there all the same. */
 function whereWeAre(): string | null {
