@@ -10,9 +10,10 @@
 //           is recorded as the command, and the function that does it in the folder (it may return a promise)
 //   close   (optional) ends what the steps have started
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { delimiter, join, relative } from 'node:path';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { has } from './program.mjs';
 
 /** Each imported when it is asked for. */
 const DEMOS = {
@@ -26,17 +27,6 @@ const DEMOS = {
 const here = fileURLToPath(new URL('.', import.meta.url));
 const dist = join(here, '../../dist');
 const { NODE_EXTRA_CA_CERTS: _slow, PREVIEW_ROOT: _root, PREVIEW_SESSION: _session, ...env } = process.env;
-
-const has = (program) =>
-  (process.env.PATH ?? '').split(delimiter).some((dir) => {
-    try {
-      accessSync(join(dir, program), constants.X_OK);
-      return true;
-    } catch {
-      // Not in this folder of PATH.
-      return false;
-    }
-  });
 
 async function record(name) {
   const { title, needs = [], recipe, steps, close } = await import(DEMOS[name]);

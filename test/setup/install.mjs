@@ -1,19 +1,7 @@
 // Installs Debian packages that tests need where they are missing and may be installed.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-
-/** Whether a program lies on PATH. */
-export const has = (program) =>
-  (process.env.PATH ?? '').split(delimiter).some((dir) => {
-    try {
-      accessSync(join(dir, program), constants.X_OK);
-      return true;
-    } catch {
-      // Not in this folder of PATH.
-      return false;
-    }
-  });
+import { existsSync } from 'node:fs';
+import { has } from '../../producer/demo/program.mjs';
 
 /**
  * Installs what is missing of `wanted`: a list of `{ debian, program | file }`, the latter saying by what a package is
