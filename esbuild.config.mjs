@@ -96,6 +96,21 @@ const results = [
     banner: { js: "const __bundle_url = require('node:url').pathToFileURL(__filename).href;" },
   }),
   await build({ ...cjs, entryPoints: { index: 'src/index.ts' } }),
+  // The page: classic scripts, for modules do not load from file://.
+  await build({
+    ...common,
+    platform: 'browser',
+    target: ['chrome111', 'firefox115', 'safari16.4'],
+    format: 'iife',
+    tsconfig: 'consumer/viewer/tsconfig.json',
+    external: [],
+    outdir: `${OUT}/viewer`,
+    entryPoints: {
+      viewer: 'consumer/viewer/main.tsx',
+      'viewer-style': 'consumer/viewer/viewer.css',
+      ...entries('consumer/viewer/parts', 'part-'),
+    },
+  }),
   await build({
     ...common,
     format: 'esm',
@@ -115,6 +130,8 @@ for (const built = new Set(); parts.size > built.size; ) {
 }
 for (const name of ['preview', 'previews']) chmodSync(`${OUT}/${name}.cjs`, 0o755);
 
+renameSync(`${OUT}/viewer/viewer-style.css`, `${OUT}/viewer/viewer.css`);
+cpSync('consumer/viewer/index.html', `${OUT}/viewer/index.html`);
 cpSync('producer/recipes', `${OUT}/recipes`, { recursive: true });
 // What runs inside other programs, in their language.
 for (const name of readdirSync('producer/renderers').filter((entry) => entry.endsWith('.py')))

@@ -1,0 +1,4 @@
+// The page begins here.
+import { render } from 'preact';
+
+render(<p>preview</p>, document.getElementById('page')!);
