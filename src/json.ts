@@ -1,12 +1,10 @@
 // Reading JSON that may be damaged: the value or a problem, never an exception about its content.
 import { readRegular } from './disk.js';
 import { errnoOf } from './errors.js';
+import { isObject, type JsonObject } from './object.js';
 import type { Problem } from './schema.js';
 
-export type JsonObject = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export { isObject, type JsonObject } from './object.js';
 
 /**
  * The JSON object in a file. A missing, empty, cut or otherwise unreadable one is a problem; a failing

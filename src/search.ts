@@ -1,4 +1,5 @@
 // Searching and outlining steps: pure, so that the server and an exported page find the same.
+import { isObject } from './object.js';
 import type { Bucket, Hits, Query, ShownStep } from './stream.js';
 
 /** Whether a step is asked for. `more` is what else is known of it as text: its facts and its output. */
@@ -22,6 +23,24 @@ export function matches(step: ShownStep, query: Query, more = ''): boolean {
     .join('\n')
     .toLowerCase();
   return words.every((word) => text.includes(word));
+}
+
+/** What is searched of a bundle besides its step's own words: facts, warnings, and the excerpts of the output. */
+export function searchedText(
+  manifest: Record<string, unknown> | null,
+  summary: Record<string, unknown> | null,
+): string {
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  const { context, warnings } = manifest ?? {};
+  const run = isObject(context) ? context['run'] : null;
+  const facts = summary?.['facts'];
+  return [
+    ...Object.entries(isObject(facts) ? facts : {}).map(
+      ([name, value]) => `${name} ${isText(value) ? value : JSON.stringify(value)}`,
+    ),
+    ...(Array.isArray(warnings) ? warnings.filter(isText) : []),
+    ...(isObject(run) ? [run['head'], run['tail']].filter(isText) : []),
+  ].join('\n');
 }
 
 /** The words of a query, in lower case. */

@@ -8,6 +8,7 @@ import { isObject } from './json.js';
 import { numberOf } from './layout.js';
 import { inside } from './read.js';
 import type { Artifact, Problem } from './schema.js';
+import { searchedText } from './search.js';
 import {
   type ShownDetail,
   type ShownFile,
@@ -197,8 +198,6 @@ function lookAt({ manifest, summary }: SeenBundle, key: string): Looks {
   const hero = of('hero') ?? artifacts.find(({ role }) => role !== 'thumb' && role !== 'log') ?? null;
   const thumb = of('thumb') ?? (hero?.kind === 'image' ? hero : null);
   const facts = summary?.facts ?? {};
-  const run = isObject(manifest?.context) ? manifest.context['run'] : null;
-  const printed = isObject(run) ? [run['head'], run['tail']].filter(isText) : [];
   return {
     headline: textOr(summary?.headline),
     warning_count: manifest?.warnings?.length ?? summary?.warnings.length ?? 0,
@@ -206,13 +205,7 @@ function lookAt({ manifest, summary }: SeenBundle, key: string): Looks {
     thumb: thumb && fileOf(thumb, key),
     tiled: tiledOf(manifest?.metrics),
     facts,
-    text: [
-      ...Object.entries(facts).map(
-        ([name, value]) => `${name} ${isText(value) ? value : JSON.stringify(value)}`,
-      ),
-      ...(manifest?.warnings ?? []),
-      ...printed,
-    ].join('\n'),
+    text: searchedText(manifest, summary),
   };
 }
 

@@ -194,19 +194,40 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
 export type PageMessage = z.infer<typeof pageMessageSchema>;
 
 /**
- * What an exported page holds beside the page itself. Files are listed by `bundle/path`; one that is not is left out,
- * as `left_out` says in words.
+ * What an exported page says of itself (`#recording`). Its steps lie beside it in pieces of `STREAM_LIMITS.window`, so
+ * that a long session opens as fast as a short one; piece 0 begins with step `first`.
  */
 export const exportedSchema = z.object({
   protocol: count,
   exported_at: text,
   session: shownSessionSchema,
-  steps: z.array(shownStepSchema),
-  /** By step index. */
-  details: z.record(text, shownDetailSchema),
-  /** By bundle. */
-  verdicts: z.record(text, verdictSchema),
-  files: z.record(text, z.object({ bytes: count, media_type: text })),
+  first: count,
+  last: count,
+  outline: z.array(bucketSchema),
+  /** The piece that holds a bundle, by its key. */
+  bundles: z.record(text, count),
+  /** By `bundle/path`; equal files share a number. What is not listed is left out. */
+  files: z.record(text, z.int()),
+  /** By number: where a file lies beside the page, or null where it is in the page. */
+  places: z.array(nullable(text)),
+  /** What is not in the page, in words. */
   left_out: z.array(text),
 });
 export type Exported = z.infer<typeof exportedSchema>;
+
+/** One bundle in an exported page. */
+export const exportedBundleSchema = z.object({
+  manifest: nullable(z.record(text, z.unknown())),
+  summary: nullable(z.record(text, z.unknown())),
+  problems: z.array(problemSchema),
+  verdict: verdictSchema,
+});
+export type ExportedBundle = z.infer<typeof exportedBundleSchema>;
+
+/** A piece of an exported page: `steps` as they are shown, `recorded` as they were recorded (null for a lost one). */
+export const exportedPieceSchema = z.object({
+  steps: z.array(shownStepSchema),
+  recorded: z.array(nullable(z.record(text, z.unknown()))),
+  bundles: z.record(text, exportedBundleSchema),
+});
+export type ExportedPiece = z.infer<typeof exportedPieceSchema>;
