@@ -52,6 +52,8 @@ export interface Shower {
   detail(index: number): ShownDetail | null;
   /** The folder of a bundle by its key, or null where there is none or it leaves the session (I9). */
   bundleDir(key: string): string | null;
+  /** The files that a bundle's manifest lists. */
+  files(key: string): (ShownFile & { role: string })[];
 }
 
 /** The key of a step's bundle: its folder's name. */
@@ -125,14 +127,20 @@ export function shower(recording: () => Recording): Shower {
     }
     return shown;
   };
+  const bundleDir = (key: string): string | null => {
+    const { dir, format } = recording();
+    if (format === 'preview') return numberOf(key, 'bundle') === null ? null : inside(dir, key);
+    return bundlesOf(dir).find((bundle) => basename(bundle) === key) ?? null;
+  };
   return {
     steps: (from, to) => read(from, to).map(({ step }) => step),
     searched: read,
     detail: (index) => detailOf(recording(), index, looksOf),
-    bundleDir(key) {
-      const { dir, format } = recording();
-      if (format === 'preview') return numberOf(key, 'bundle') === null ? null : inside(dir, key);
-      return bundlesOf(dir).find((bundle) => basename(bundle) === key) ?? null;
+    bundleDir,
+    files(key) {
+      const dir = bundleDir(key);
+      const artifacts = dir === null ? [] : (recording().readBundle(dir).value.manifest?.artifacts ?? []);
+      return artifacts.map((artifact) => ({ ...fileOf(artifact, key), role: artifact.role }));
     },
   };
 }
