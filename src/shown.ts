@@ -84,6 +84,7 @@ export function showSession(recording: Recording): ShownSession {
     continues: textOr(raw['continues']),
     created_at: textOr(raw['created_at']),
     updated_at: textOr(raw['updated_at']),
+    first_step: 1,
     step_count: head?.trajectory_step_count ?? 0,
     bundle_count: head?.bundle_count ?? 0,
     problems: recording.problems.slice(0, 20).map(inWords),

@@ -85,6 +85,8 @@ export const shownSessionSchema = z.object({
   continues: nullable(text),
   created_at: nullable(text),
   updated_at: nullable(text),
+  /** The first step that can be had: an export may have left older ones out. */
+  first_step: count,
   step_count: count,
   bundle_count: count,
   /** What is wrong with its head, in words. */

@@ -1,16 +1,15 @@
 // `previews export [REF] --format FORMAT -o DIR`: a session in another program's form, in a new folder.
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { painter, printJson, say } from '../../src/cli.js';
 import { runCommand, text } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
-import { findSession, workingDirectory } from '../../src/layout.js';
+import { workingDirectory } from '../../src/layout.js';
 import { openRecording } from '../../src/recording.js';
 import type { Ref } from '../../src/ref.js';
-import { sessionsOf } from '../../src/ref.js';
 import { neutralise } from '../../src/text.js';
 import { type ExportFormat, FORMATS } from '../exporting/formats.js';
 import { openOutput } from '../exporting/output.js';
-import { refCommand, refOf } from '../place.js';
+import { refCommand, refOf, sessionOfRef } from '../place.js';
 
 const known = Object.keys(FORMATS).join(', ');
 
@@ -21,7 +20,7 @@ export function main(argv: string[]): Promise<number> {
       .requiredOption('-o, --output <dir>', 'a folder that is not there yet, or empty', text)
       .action((ref: string | undefined, options) => {
         const format = formatOf(options.format);
-        const recording = openRecording(sessionOf(refOf(ref, options)));
+        const recording = openRecording(wholeSession(refOf(ref, options)));
         if (recording.format === format.same)
           throw new PreviewError(
             'usage',
@@ -54,21 +53,9 @@ function formatOf(name: string): ExportFormat {
   throw new PreviewError('usage', `there is no export format ${JSON.stringify(name)}`, `there are: ${known}`);
 }
 
-/** A root's current or newest session, or the one that was named: a step or a bundle is part of one. */
-function sessionOf(ref: Ref): string {
-  if (ref.kind === 'session') return ref.session;
-  if (ref.kind !== 'root')
-    throw new PreviewError('usage', `a ${ref.kind} is not exported by itself`, 'name its session');
-  const current = findSession({ cwd: ref.root, env: {}, root: ref.root }, ref.root);
-  const newest = sessionsOf(ref.root).at(-1);
-  if (current !== null) return current;
-  if (newest === undefined)
-    throw new PreviewError(
-      'not_found',
-      `no session is recorded in ${ref.root}`,
-      '`preview capture` begins one',
-    );
-  return join(ref.root, newest);
+function wholeSession(ref: Ref): string {
+  if (ref.kind === 'session' || ref.kind === 'root') return sessionOfRef(ref);
+  throw new PreviewError('usage', `a ${ref.kind} is not exported by itself`, 'name its session');
 }
 
 function report(result: {

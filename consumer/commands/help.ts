@@ -9,6 +9,7 @@ Reads what \`preview\` recorded, and what CLI-Anything did. Never writes into a 
   status     what is recorded in a session and what is current, in a few hundred bytes
   inspect    a session and its newest steps, or one step or bundle
   verify     check every step and file against its recorded hashes
+  html       write a session as one page that opens in any browser
   export     write a session in another program's form into a new folder
 
 A ref is a preview root, a session, a step or a bundle: a path, or a name such as

@@ -2,9 +2,12 @@
 // under its name whole, or not at all; an existing one that holds something, or a place in a session, is refused.
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
   mkdirSync,
+  openSync,
   readdirSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -21,6 +24,7 @@ export interface Output {
   /** Where it will be: the name the user gave, with its links resolved. */
   dir: string;
   writeJson(path: string, value: unknown): void;
+  write(path: string, content: string | Uint8Array): void;
   copy(from: string, path: string): void;
   link(path: string, target: string): void;
   /** Puts it under its name. */
@@ -31,17 +35,12 @@ export interface Output {
 
 /** @throws PreviewError `usage` where `named` holds something, is no folder, or lies in `session`; system errors. */
 export function openOutput(named: string, session: string): Output {
-  const dir = resolved(named);
-  const way = relative(realpathSync(session), dir);
-  if (way !== '..' && !way.startsWith(`..${sep}`))
-    throw refused(named, 'lies in the session that is exported', 'name a folder outside it');
+  const dir = outside(named, session);
   if (exists(dir)) {
     if (!statOf(dir)?.isDirectory()) throw refused(named, 'is no folder', 'name a new one');
     if (readdirSync(dir).length > 0)
       throw refused(named, 'is not empty', 'name a new folder, or empty this one');
   }
-  if (dir.split(sep).includes(ROOT_NAME))
-    throw refused(named, 'lies in a preview root', 'name a folder outside it');
   mkdirSync(dirname(dir), { recursive: true });
   const staged = join(dirname(dir), `.${basename(dir)}-${process.pid}`);
   mkdirSync(staged);
@@ -57,6 +56,7 @@ export function openOutput(named: string, session: string): Output {
     dir,
     writeJson: (path, value) =>
       writeFileSync(inStage(path), `${JSON.stringify(wellFormedJson(value), null, 2)}\n`, { flag: 'wx' }),
+    write: (path, content) => writeFileSync(inStage(path), content, { flag: 'wx' }),
     copy: (from, path) => {
       const to = inStage(path);
       copyFileSync(from, to);
@@ -72,6 +72,55 @@ export function openOutput(named: string, session: string): Output {
       if (open) rmSync(staged, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Writes one file, aside first. An existing one is replaced only where `isOurs` says by its first bytes that it is an
+ * earlier export: a name that was mistyped costs nobody a file.
+ * @throws PreviewError `usage` where `named` is something else, or lies in `session` or a preview root; system errors.
+ */
+export function writeOutput(
+  named: string,
+  session: string,
+  content: string,
+  isOurs: (start: string) => boolean,
+): string {
+  const file = outside(named, session);
+  const stat = statOf(file);
+  if (stat && !stat.isFile()) throw refused(named, 'is no file', 'name a new one');
+  if (stat && stat.size > 0 && !isOurs(startOf(file)))
+    throw refused(named, 'holds something else', 'name a new file, or remove this one');
+  mkdirSync(dirname(file), { recursive: true });
+  const staged = join(dirname(file), `.${basename(file)}-${process.pid}`);
+  try {
+    writeFileSync(staged, content, { flag: 'wx' });
+    renameSync(staged, file);
+  } catch (error) {
+    rmSync(staged, { force: true });
+    throw error;
+  }
+  return file;
+}
+
+function startOf(file: string): string {
+  const fd = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(256);
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The real path that `named` means, which may lie neither in the session nor in a preview root. */
+function outside(named: string, session: string): string {
+  const path = resolved(named);
+  const way = relative(realpathSync(session), path);
+  if (way !== '..' && !way.startsWith(`..${sep}`))
+    throw refused(named, 'lies in the session that is exported', 'name a place outside it');
+  if (path.split(sep).includes(ROOT_NAME))
+    throw refused(named, 'lies in a preview root', 'name a place outside it');
+  return path;
 }
 
 const refused = (named: string, what: string, hint: string) =>

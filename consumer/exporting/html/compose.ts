@@ -1,7 +1,7 @@
 // The page as one text: the built viewer, its parts that are needed, and the recording, all inline under a policy that
 // lets nothing else run and nothing be asked for.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_VERSION } from '../../../src/version.js';
 import type { PartName } from '../../viewer/shownas.js';
@@ -21,8 +21,16 @@ export interface Frame {
 export function frameFor(parts: readonly PartName[]): Frame {
   const read = (name: string) => readFileSync(join(VIEWER, name), 'utf8');
   return {
-    styles: [read('viewer.css'), ...(parts.length > 0 ? [read('part.css')] : [])],
-    scripts: [...parts.map((name) => read(`part-${name}.js`)), read('viewer.js')],
+    styles: [
+      read('viewer.css'),
+      ...(parts.length > 0 && existsSync(join(VIEWER, 'part.css')) ? [read('part.css')] : []),
+    ],
+    scripts: [
+      ...parts
+        .filter((name) => existsSync(join(VIEWER, `part-${name}.js`)))
+        .map((name) => read(`part-${name}.js`)),
+      read('viewer.js'),
+    ],
   };
 }
 

@@ -51,7 +51,7 @@ export function exportHtml(recording: Recording, options: HtmlOptions = {}): Htm
     throw new PreviewError(
       'usage',
       `a page of ${megabytes(most)} is too small: the page itself takes ${megabytes(most - room)}`,
-      `give --max-bytes at least ${Math.ceil((most - room + 1e6) / 1e6)}000000, or use --dir`,
+      `give --max-bytes at least ${Math.ceil((most - room + 1e6) / 1e6)}000000`,
     );
   const steps = takeSteps({
     recording,
