@@ -23,6 +23,7 @@ const KEPT_BUNDLES = 3000;
 
 /** What is shown of a bundle, without its files. */
 interface Looks {
+  key: string | null;
   headline: string | null;
   warning_count: number;
   hero: ShownFile | null;
@@ -34,6 +35,7 @@ interface Looks {
 }
 
 const NOTHING: Looks = {
+  key: null,
   headline: null,
   warning_count: 0,
   hero: null,
@@ -47,20 +49,14 @@ const NOTHING: Looks = {
 export interface Shower {
   /** Steps `from` to `to` (1-based, inclusive); one that cannot be read is shown as lost. */
   steps(from: number, to: number): ShownStep[];
-  /** As `steps`, with the text that is searched beside them. */
-  searched(from: number, to: number): { step: ShownStep; text: string }[];
+  /** As `steps`, with what was recorded (null where that cannot be read) and the text that is searched beside them. */
+  searched(from: number, to: number): { step: ShownStep; recorded: SeenStep | null; text: string }[];
   detail(index: number): ShownDetail | null;
   /** The folder of a bundle by its key, or null where there is none or it leaves the session (I9). */
   bundleDir(key: string): string | null;
   /** The files that a bundle's manifest lists. */
   files(key: string): (ShownFile & { role: string })[];
 }
-
-/** The key of a step's bundle: its folder's name. */
-const keyOf = (recording: Recording, step: SeenStep): string | null => {
-  const dir = recording.bundleDir(step);
-  return dir === null ? null : basename(dir);
-};
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const textOr = (value: unknown): string | null =>
@@ -98,12 +94,14 @@ const inWords = ({ kind, where, detail }: Problem): string =>
 export function shower(recording: () => Recording): Shower {
   const kept = new Map<string, Looks>();
   const looksOf = (step: SeenStep, from: Recording): Looks => {
+    // By the stored path: to resolve it anew for each of a thousand steps would cost more than all else.
+    const stored = step.bundle_dir ?? '';
+    const found = step['lost'] ? undefined : kept.get(stored);
+    if (found) return found;
     const dir = from.bundleDir(step);
     if (dir === null) return NOTHING;
-    const found = kept.get(dir);
-    if (found) return found;
     const looks = lookAt(from.readBundle(dir).value, basename(dir));
-    kept.set(dir, looks);
+    kept.set(stored, looks);
     if (kept.size > KEPT_BUNDLES) kept.delete(kept.keys().next().value!);
     return looks;
   };
@@ -113,17 +111,17 @@ export function shower(recording: () => Recording): Shower {
     // The step before the first tells how much of that one changed.
     const seen = opened.steps(Math.max(1, first - 1), to).value;
     const byIndex = new Map(seen.map((step) => [step.step_index, step]));
-    const shown: { step: ShownStep; text: string }[] = [];
+    const shown: ReturnType<Shower['searched']> = [];
     let before = byIndex.get(first - 1);
     for (let index = first; index <= Math.min(to, opened.head?.trajectory_step_count ?? 0); index++) {
       const step = byIndex.get(index);
       if (!step) {
-        shown.push({ step: lostStep(index), text: '' });
+        shown.push({ step: lostStep(index), recorded: null, text: '' });
         continue;
       }
       const looks = looksOf(step, opened);
       const last = before && looksOf(before, opened);
-      shown.push({ step: showStep(step, keyOf(opened, step), looks, last), text: looks.text });
+      shown.push({ step: showStep(step, looks, last), recorded: step, text: looks.text });
       before = step;
     }
     return shown;
@@ -146,7 +144,7 @@ export function shower(recording: () => Recording): Shower {
   };
 }
 
-function showStep(step: SeenStep, bundle: string | null, looks: Looks, before: Looks | undefined): ShownStep {
+function showStep(step: SeenStep, looks: Looks, before: Looks | undefined): ShownStep {
   return {
     index: step.step_index,
     step_id: step.step_id,
@@ -162,7 +160,7 @@ function showStep(step: SeenStep, bundle: string | null, looks: Looks, before: L
     lost: Boolean(step['lost']),
     label: textOr(step['stage_label']),
     note: textOr(step.note),
-    bundle,
+    bundle: looks.key,
     headline: looks.headline,
     warning_count: looks.warning_count,
     hero: looks.hero,
@@ -208,6 +206,7 @@ function lookAt({ manifest, summary }: SeenBundle, key: string): Looks {
   const thumb = of('thumb') ?? (hero?.kind === 'image' ? hero : null);
   const facts = summary?.facts ?? {};
   return {
+    key,
     headline: textOr(summary?.headline),
     warning_count: manifest?.warnings?.length ?? summary?.warnings.length ?? 0,
     hero: hero && fileOf(hero, key),

@@ -41,6 +41,7 @@ export function openOutput(named: string, session: string): Output {
     if (readdirSync(dir).length > 0)
       throw refused(named, 'is not empty', 'name a new folder, or empty this one');
   }
+  refuseRoot(named, dir);
   mkdirSync(dirname(dir), { recursive: true });
   const staged = join(dirname(dir), `.${basename(dir)}-${process.pid}`);
   mkdirSync(staged);
@@ -90,6 +91,7 @@ export function writeOutput(
   if (stat && !stat.isFile()) throw refused(named, 'is no file', 'name a new one');
   if (stat && stat.size > 0 && !isOurs(startOf(file)))
     throw refused(named, 'holds something else', 'name a new file, or remove this one');
+  refuseRoot(named, file);
   mkdirSync(dirname(file), { recursive: true });
   const staged = join(dirname(file), `.${basename(file)}-${process.pid}`);
   try {
@@ -112,15 +114,18 @@ function startOf(file: string): string {
   }
 }
 
-/** The real path that `named` means, which may lie neither in the session nor in a preview root. */
+/** The real path that `named` means, which may not lie in the session. */
 function outside(named: string, session: string): string {
   const path = resolved(named);
   const way = relative(realpathSync(session), path);
   if (way !== '..' && !way.startsWith(`..${sep}`))
     throw refused(named, 'lies in the session that is exported', 'name a place outside it');
+  return path;
+}
+
+function refuseRoot(named: string, path: string): void {
   if (path.split(sep).includes(ROOT_NAME))
     throw refused(named, 'lies in a preview root', 'name a place outside it');
-  return path;
 }
 
 const refused = (named: string, what: string, hint: string) =>

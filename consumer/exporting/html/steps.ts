@@ -8,6 +8,7 @@ import {
   type Bucket,
   type ExportedPiece,
   type ShownFile,
+  type ShownStep,
   type ShownVerdict,
   STREAM_LIMITS,
 } from '../../../src/stream.js';
@@ -35,6 +36,9 @@ export interface TakenSteps {
   left: number;
 }
 
+/** What the outline needs of a step. */
+type Lite = Pick<ShownStep, 'index' | 'status' | 'changed' | 'published_at'>;
+
 export interface StepsWanted {
   recording: Recording;
   shower: Shower;
@@ -48,7 +52,7 @@ export interface StepsWanted {
 /** Packs the steps `from` to `to`; the newest piece is there however large it is. */
 export function takeSteps({ recording, shower, from, to, bytes, onProgress }: StepsWanted): TakenSteps {
   const size = STREAM_LIMITS.window;
-  const packed: { from: number; text: string; keys: string[] }[] = [];
+  const packed: { text: string; keys: string[]; steps: Lite[] }[] = [];
   const bundles = new Map<string, TakenBundle>();
   let used = 0;
   let first = to + 1;
@@ -61,15 +65,20 @@ export function takeSteps({ recording, shower, from, to, bytes, onProgress }: St
     used += text.length;
     for (const step of piece.steps.toReversed())
       if (step.bundle) take(bundles, shower, step.bundle, step.index);
-    packed.unshift({ from: begin, text, keys: Object.keys(piece.bundles) });
+    const steps = piece.steps.map(({ index, status, changed, published_at }) => ({
+      index,
+      status,
+      changed,
+      published_at,
+    }));
+    packed.unshift({ text, keys: Object.keys(piece.bundles), steps });
     first = begin;
     end = begin - 1;
     onProgress?.(to - end, to - from + 1);
   }
   for (const key of bundles.keys()) if (bundles.get(key)!.step < first) bundles.delete(key);
   const outline = gatherBuckets(to, STREAM_LIMITS.buckets);
-  for (let at = first; at <= to; at += size)
-    for (const step of shower.steps(at, Math.min(to, at + size - 1))) outline.add(step);
+  for (const { steps } of packed) for (const step of steps) outline.add(step);
   return {
     first,
     last: to,
@@ -89,17 +98,16 @@ function pieceOf(
   to: number,
   told: ReadonlyMap<string, TakenBundle>,
 ): ExportedPiece {
-  const steps = shower.steps(from, to);
-  const recorded = new Map(recording.steps(from, to).value.map((step) => [step.step_index, step]));
+  const read = shower.searched(from, to);
   const bundles: ExportedPiece['bundles'] = {};
-  for (const { index, bundle } of steps.toReversed()) {
-    const step = recorded.get(index);
+  for (const { step: shown, recorded: step } of read.toReversed()) {
+    const { bundle } = shown;
     if (bundle === null || !step || told.has(bundle) || Object.hasOwn(bundles, bundle)) continue;
     const { value, problems } = recording.readBundle(shower.bundleDir(bundle) ?? '');
     const verdict: ShownVerdict = verdictOn(recording, step);
     bundles[bundle] = { manifest: value.manifest, summary: value.summary, problems, verdict };
   }
-  return { steps, recorded: steps.map(({ index }) => recorded.get(index) ?? null), bundles };
+  return { steps: read.map(({ step }) => step), recorded: read.map(({ recorded }) => recorded), bundles };
 }
 
 function take(bundles: Map<string, TakenBundle>, shower: Shower, key: string, step: number): void {
