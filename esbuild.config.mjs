@@ -84,14 +84,21 @@ const programs = {
   ...entries('producer/commands', 'commands/preview-'),
   ...entries('consumer/commands', 'commands/previews-'),
   ...entries('producer/renderers', 'renderers/'),
+  'commands/verifier': 'consumer/server/verifier.ts',
 };
+/** These hold libraries that ask where their file lies; the watcher is begun as a process of its own. */
+const located = {
+  'commands/watcher': 'producer/watch/watcher.ts',
+  'commands/previews-watch': 'consumer/commands/watch.ts',
+  'commands/previews-open': 'consumer/commands/open.ts',
+};
+for (const name of Object.keys(located)) delete programs[name];
 const results = [
   await build({ ...cjs, plugins: [splitAtImports, leanCommander], entryPoints: programs }),
-  // The watcher is begun as a process of its own. Some libraries ask where their file lies.
   await build({
     ...cjs,
     plugins: [splitAtImports, leanCommander],
-    entryPoints: { 'commands/watcher': 'producer/watch/watcher.ts' },
+    entryPoints: located,
     define: { ...common.define, 'import.meta.url': '__bundle_url' },
     banner: { js: "const __bundle_url = require('node:url').pathToFileURL(__filename).href;" },
   }),

@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   io: EXIT.fault,
   step_too_large: EXIT.usage,
   bundle_gone: EXIT.fault,
+  port_taken: EXIT.fault,
   interrupted: EXIT.interrupted,
   internal: EXIT.fault,
 } as const satisfies Record<string, number>;

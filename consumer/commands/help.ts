@@ -8,6 +8,8 @@ Reads what \`preview\` recorded, and what CLI-Anything did. Never writes into a 
   list       the sessions of a preview root
   status     what is recorded in a session and what is current, in a few hundred bytes
   inspect    a session and its newest steps, or one step or bundle
+  watch      show it in the browser while it grows
+  open       the same, and open the browser
   verify     check every step and file against its recorded hashes
   html       write a session as one page that opens in any browser
   export     write a session in another program's form into a new folder
