@@ -27,19 +27,23 @@ const entries = (folder, prefix = '') =>
       .map((name) => [prefix + basename(name, '.ts'), join(folder, name)]),
   );
 
-/** Our own `import()` is where a bundle ends: what it names becomes a bundle beside it, loaded when it is needed. */
+/**
+ * Our own `import()` is where a bundle ends: what it names becomes a bundle beside it, loaded when it is needed. What is
+ * named in `within` stays in the bundle and is run when it is needed: it shares so much with the rest that a bundle of
+ * its own would take three times as long to load.
+ */
 const parts = new Map();
-const splitAtImports = {
+const splitAtImports = (...within) => ({
   name: 'split-at-imports',
   setup({ onResolve }) {
     onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) => {
-      if (kind !== 'dynamic-import') return undefined;
+      if (kind !== 'dynamic-import' || within.includes(path)) return undefined;
       const name = `part-${basename(path, '.js')}`;
       parts.set(name, join(resolveDir, path.replace(/\.js$/, '.ts')));
       return { path: `./${name}.cjs`, external: true };
     });
   },
-};
+});
 
 /** commander needs node:child_process for commands that are programs of their own. We have none, and it is slow to load. */
 const leanCommander = {
@@ -94,10 +98,10 @@ const located = {
 };
 for (const name of Object.keys(located)) delete programs[name];
 const results = [
-  await build({ ...cjs, plugins: [splitAtImports, leanCommander], entryPoints: programs }),
+  await build({ ...cjs, plugins: [splitAtImports('./fresh.js'), leanCommander], entryPoints: programs }),
   await build({
     ...cjs,
-    plugins: [splitAtImports, leanCommander],
+    plugins: [splitAtImports('./fresh.js'), leanCommander],
     entryPoints: located,
     define: { ...common.define, 'import.meta.url': '__bundle_url' },
     banner: { js: "const __bundle_url = require('node:url').pathToFileURL(__filename).href;" },
@@ -133,7 +137,7 @@ for (const built = new Set(); parts.size > built.size; ) {
   const fresh = [...parts].filter(([name]) => !built.has(name));
   for (const [name] of fresh) built.add(name);
   const entryPoints = Object.fromEntries(fresh.map(([name, file]) => [`commands/${name}`, file]));
-  results.push(await build({ ...cjs, plugins: [splitAtImports, leanCommander], entryPoints }));
+  results.push(await build({ ...cjs, plugins: [splitAtImports(), leanCommander], entryPoints }));
 }
 for (const name of ['preview', 'previews']) chmodSync(`${OUT}/${name}.cjs`, 0o755);
 

@@ -22,26 +22,33 @@ export async function askRenderer(name: string, args: readonly string[], asking:
   return answerOf(await runCommand(argvOf(name, args), optionsFor(asking)));
 }
 
-/** A renderer that was started before it is known what it shall look at, so that its start costs no time then. */
+/** A renderer that can be started before it is known what it shall look at, so that its start costs no time then. */
 export interface Waiting {
+  /** Starts it, once. */
+  begin(): void;
   ask(args: readonly string[]): Promise<Answer>;
   /** Ends one that is not needed after all. */
   drop(): void;
 }
 
-/** Starts `dist/renderers/NAME.cjs --wait`, which reads its arguments as a line of JSON. */
-export function startRenderer(name: string, asking: Asking): Waiting {
+/** Of `dist/renderers/NAME.cjs --wait`, which reads its arguments as a line of JSON. */
+export function waitingRenderer(name: string, asking: Asking): Waiting {
   let tell: (text: string) => void = () => {};
   const input = new Promise<string>((resolve) => {
     tell = resolve;
   });
   const stop = new AbortController();
   const signal = asking.signal ? AbortSignal.any([asking.signal, stop.signal]) : stop.signal;
-  const run = runCommand(argvOf(name, ['--wait']), { ...optionsFor({ ...asking, signal }), input });
+  let run: Promise<Outcome> | undefined;
+  const begin = () => {
+    run ??= runCommand(argvOf(name, ['--wait']), { ...optionsFor({ ...asking, signal }), input });
+    return run;
+  };
   return {
+    begin,
     async ask(args) {
       tell(`${JSON.stringify(args)}\n`);
-      return answerOf(await run);
+      return answerOf(await begin());
     },
     drop: () => stop.abort(),
   };
@@ -57,7 +64,7 @@ function optionsFor({ cwd, signal }: Asking): RunOptions {
   const env = { ...process.env };
   // It needs no certificates, whose parsing would double its start.
   delete env['NODE_EXTRA_CA_CERTS'];
-  return { cwd, env, timeout_ms: TIMEOUT_MS, signal };
+  return { cwd, env, timeout_ms: TIMEOUT_MS, signal, one_line: true };
 }
 
 function answerOf(run: Outcome): Answer {

@@ -8,9 +8,9 @@ import type { Artifact } from '../src/schema.js';
 import type { Stage } from '../src/stage.js';
 import { neutralise } from '../src/text.js';
 import { LIMITS } from '../src/version.js';
-import { startRenderer, type Waiting } from './askrenderer.js';
+import { type Waiting, waitingRenderer } from './askrenderer.js';
 import { GLANCE_NAME, type Glance } from './render/glance.js';
-import { glanceOf, metricsOf, remarksOn } from './seen.js';
+import { type Before, glanceOf, metricsOf, pictureBefore, remarksOn } from './seen.js';
 
 export interface FinishInput {
   project: string;
@@ -25,22 +25,22 @@ export interface Finished {
   metrics: Record<string, unknown>;
 }
 
-/** Starts what finishes a picture while the picture is still being made. */
-export const startFinishing = ({ project, signal }: Pick<FinishInput, 'project' | 'signal'>): Waiting =>
-  startRenderer('finish', { cwd: project, signal });
+/** What finishes a picture: it can be begun while the picture is still being made. */
+export const finisherFor = ({ project, signal }: Pick<FinishInput, 'project' | 'signal'>): Waiting =>
+  waitingRenderer('finish', { cwd: project, signal });
 
-/** Finishes the stage's hero, where it is an image, with what was started for it; what it says of the picture becomes warnings and metrics. */
+/** Finishes the stage's hero, where it is an image, with what may wait for it already; what it says of the picture becomes warnings and metrics. */
 export async function finishPicture(
   stage: Stage,
   input: FinishInput,
-  started: Waiting | null = null,
+  finisher: Waiting = finisherFor(input),
 ): Promise<Finished> {
   const hero = stage.artifacts.find((artifact) => artifact.role === 'hero');
   if (hero?.kind !== 'image') return { warnings: [], metrics: {} };
   const large = Math.max(hero.width ?? 0, hero.height ?? 0) > LIMITS.heroPixels;
   const thumbed = stage.artifacts.some((artifact) => artifact.role === 'thumb');
   const told = large || !thumbed ? null : ownGlance(stage, hero);
-  if (told) return seen(told, [], input);
+  if (told) return seen(told, [], input, pictureBefore(input));
   const args = [
     '--in',
     join(stage.bundle, hero.path),
@@ -48,7 +48,10 @@ export async function finishPicture(
     stage.out,
     ...(thumbed ? ['--no-thumb'] : []),
   ];
-  const { report, failure } = await (started ?? startFinishing(input)).ask(args);
+  const asked = finisher.ask(args);
+  // Read while the child is at work.
+  const before = pictureBefore(input);
+  const { report, failure } = await asked;
   const reason =
     failure ?? (typeof report['reason'] === 'string' ? report['reason'] : 'its renderer said nothing');
   const warnings: string[] = [];
@@ -63,14 +66,14 @@ export async function finishPicture(
       `hero_large: the picture is ${hero.width} × ${hero.height} px, over the ${LIMITS.heroPixels} that stay cheap to look at`,
     );
   const glance = glanceOf(report['glance']);
-  if (glance) return seen(glance, warnings, input);
+  if (glance) return seen(glance, warnings, input, before);
   // Said once: a missing thumbnail has the same reason.
   if (thumbed) warnings.push(`picture_unread: the picture could not be looked at: ${neutralise(reason)}`);
   return { warnings, metrics: {} };
 }
 
-const seen = (glance: Glance, warnings: string[], input: FinishInput): Finished => ({
-  warnings: [...warnings, ...remarksOn(glance, input)],
+const seen = (glance: Glance, warnings: string[], input: FinishInput, before: Before | null): Finished => ({
+  warnings: [...warnings, ...remarksOn(glance, input, before)],
   metrics: metricsOf(glance),
 });
 

@@ -1,7 +1,7 @@
 // A capture that cannot use an older bundle: stage, render, look at the sources once more, publish, remember.
 
 import type { Sealed } from '../src/bundle.js';
-import { now } from '../src/clock.js';
+import { type Moment, now } from '../src/clock.js';
 import { createFile } from '../src/disk.js';
 import { PreviewError } from '../src/errors.js';
 import type { SourceFingerprint } from '../src/fingerprint.js';
@@ -37,16 +37,17 @@ async function renderStaged(
       options.onPhase?.(`rendering with ${recipe.name}`);
       if (options.ran) createFile(terminalFile(stage), options.ran.cast ?? NOTHING_SHOWN, false);
       const keyed = keyOf({ ...run, session_dir: session.dir }, sources);
+      const again = secondLook(run);
       const { seal, whole } = await render(stage, {
         ...run,
         project: run.project.dir,
         sources,
         changed: keyed.changed,
         fields: bundleFields(run, sources, keyed),
+        onRendered: () => again.begin(),
         signal,
       });
-      const looked = now();
-      const after = await run.look();
+      const { looked, after } = await again.begin();
       const moved = after.fingerprint !== sources.fingerprint;
       if (moved && tries === 1) {
         // What is rendered now is as new as this look, and may be newer than what others recorded meanwhile.
@@ -79,6 +80,23 @@ async function renderStaged(
   } finally {
     closeStage(stage);
   }
+}
+
+/** The look at the sources after rendering, begun once. Another process may be given its work before. */
+function secondLook(run: Attempt) {
+  let look: Promise<{ looked: Moment; after: SourceFingerprint }> | undefined;
+  const begin = async () => {
+    await new Promise(setImmediate);
+    return { looked: now(), after: await run.look() };
+  };
+  return {
+    begin: () => {
+      look ??= begin();
+      // Its failure is told to whoever awaits it; a render that fails meanwhile leaves nobody who does.
+      look.catch(() => {});
+      return look;
+    },
+  };
 }
 
 function remember(recorded: Recorded, sealed: Sealed, key: string): void {

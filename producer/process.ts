@@ -32,6 +32,8 @@ export interface RunOptions {
   limits?: Limits;
   /** What it reads, once that is known; its time begins then. Without it standard input is empty. */
   input?: Promise<string>;
+  /** True for a renderer of ours that answers with one line and starts nothing: with the line it has done its work. */
+  one_line?: boolean;
 }
 
 /** Between asking a group to end and killing it, and between a child's end and giving up on its pipes. */
@@ -107,7 +109,13 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
         duration_ms: monotonicMs() - began,
       });
     };
-    child.stdout?.on('data', out.take);
+    child.stdout?.on('data', (piece: Buffer) => {
+      out.take(piece);
+      // Its own end, with all that it has loaded, would take as long again as a start.
+      if (!options.one_line || !piece.includes(0x0a)) return;
+      end('SIGKILL');
+      finish({ exit_code: 0, signal: null, missing: false });
+    });
     child.stderr?.on('data', err.take);
     child.on('error', (error) => {
       if (child.pid === undefined)
@@ -117,9 +125,10 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
         );
     });
     child.on('exit', (exit_code, signal) => {
+      if (ended) return;
       // Whatever it left behind has no one to work for now. What holds the pipes open is waited for no longer than a grace.
       end('SIGKILL');
-      killMarked(mark);
+      if (!options.one_line) killMarked(mark);
       const giveUp = setTimeout(() => finish({ exit_code, signal, missing: false }), GRACE_MS);
       child.on('close', () => {
         clearTimeout(giveUp);

@@ -13,8 +13,8 @@ import type { Waiting } from './askrenderer.js';
 import { type Collected, collect } from './collect.js';
 import { type NamedRecipe, partsOf } from './config.js';
 import { type Failure, failureOf, logOf, missingFailure } from './failure.js';
-import { finishPicture, startFinishing } from './finish.js';
-import { type RecipeRan, recordedCommand, runRecipe } from './runrecipe.js';
+import { finisherFor, finishPicture } from './finish.js';
+import { type RecipeRan, type RecipeRun, recordedCommand, runRecipe } from './runrecipe.js';
 
 export { terminalFile } from './runrecipe.js';
 
@@ -30,6 +30,8 @@ export interface RenderInput {
   changed: ReadonlySet<string>;
   /** Fields of the manifest that the capture knows already. */
   fields: Omit<BundleFields, 'status' | 'headline'>;
+  /** Called once nothing reads the sources any more, while the picture is still being finished. */
+  onRendered: () => void;
   signal?: AbortSignal | undefined;
 }
 
@@ -58,11 +60,11 @@ interface Part {
 
 /** Renders into the empty stage. What is returned seals it, with whatever must still be added. */
 export async function render(stage: Stage, input: RenderInput): Promise<Rendered> {
-  const finisher = partsOf(input.recipe).some(needsFinishing) ? startFinishing(input) : null;
+  const finisher = finisherFor(input);
   try {
     return await renderParts(stage, input, finisher);
   } finally {
-    finisher?.drop();
+    finisher.drop();
   }
 }
 
@@ -70,16 +72,22 @@ export async function render(stage: Stage, input: RenderInput): Promise<Rendered
 const needsFinishing = ({ run = [] }: NamedRecipe): boolean =>
   run.length > 0 && !run.some((command) => command[1] === '{renderers}/svg.cjs');
 
-async function renderParts(stage: Stage, input: RenderInput, finisher: Waiting | null): Promise<Rendered> {
+async function renderParts(stage: Stage, input: RenderInput, finisher: Waiting): Promise<Rendered> {
   const parts: Part[] = [];
+  // Begun behind the first command, which is not to wait for it.
+  const onStart = partsOf(input.recipe).some(needsFinishing) ? finisher.begin : undefined;
   for (const [at, recipe] of partsOf(input.recipe).entries())
-    parts.push(await renderPart(partStage(stage, at), recipe, input.tools.parts[at]!, at > 0, input));
+    parts.push(
+      await renderPart(partStage(stage, at), recipe, input.tools.parts[at]!, at > 0, { ...input, onStart }),
+    );
   const failures = parts.flatMap((part) => part.failures);
   if (parts.every((part) => part.found === null))
     return { seal: sealFailed(stage, input, failures), whole: false };
   addLog(stage, failures);
   const found = joined(parts);
-  const picture = await finishPicture(stage, input, finisher);
+  const finishing = finishPicture(stage, input, finisher);
+  input.onRendered();
+  const picture = await finishing;
   found.warnings.push(...failures.map(({ warning }) => warning), ...picture.warnings);
   const seal: Rendered['seal'] = ({ partial = [], over = asTheyAre }) => {
     const fields: BundleFields = {
@@ -114,7 +122,7 @@ async function renderPart(
   recipe: NamedRecipe,
   tools: PartTools,
   later: boolean,
-  input: RenderInput,
+  input: RenderInput & Pick<RecipeRun, 'onStart'>,
 ): Promise<Part> {
   const part = { recipe, found: null, failures: [], backend: tools.backend, fenced: null };
   if (tools.missing) return { ...part, failures: [missingFailure(tools.missing)] };

@@ -21,6 +21,8 @@ export interface RecipeRun {
   recipe: NamedRecipe;
   sources: string[];
   units: Unit[];
+  /** Called once a command runs: what is begun then costs no time. */
+  onStart?: (() => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -51,24 +53,32 @@ export async function runRecipe(stage: Stage, input: RecipeRun): Promise<RecipeR
   const free = (command: readonly string[]) =>
     recipe.network === true || (recipe.network === undefined && isOurs(command));
   const leash = diesWithUs(input.project);
-  const fence = commands.every(free) ? null : await networkFence(input.project);
+  const fence = commands.every(free) ? null : networkFence(input.project);
   const deadline = monotonicMs() + (recipe.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000;
   const tmp = temporaryFolder(stage);
   const one = async (run: UnitRun, command: readonly string[], at: number, signal?: AbortSignal) => {
     const places = { ...input, unit: run.unit, out: stage.out, tmp, terminal: terminalFile(stage) };
     const argv = expand(command, places);
-    const before = [...(fence && !free(command) ? fence : []), ...leash];
-    const outcome = await runCommand([...before, ...argv], {
-      cwd: input.project,
-      env: environment(recipe, command, places),
-      timeout_ms: Math.max(1, deadline - monotonicMs()),
-      signal,
-      limits: {
-        memory_bytes: (recipe.memory_mb ?? DEFAULT_MEMORY_MB) * 1e6,
-        output_bytes: (recipe.output_mb ?? DEFAULT_OUTPUT_MB) * 1e6,
-        output_dir: stage.out,
-      },
-    });
+    const start = (way: readonly string[]) =>
+      runCommand([...way, ...leash, ...argv], {
+        cwd: input.project,
+        env: environment(recipe, command, places),
+        timeout_ms: Math.max(1, deadline - monotonicMs()),
+        signal,
+        limits: {
+          memory_bytes: (recipe.memory_mb ?? DEFAULT_MEMORY_MB) * 1e6,
+          output_bytes: (recipe.output_mb ?? DEFAULT_OUTPUT_MB) * 1e6,
+          output_dir: stage.out,
+        },
+      });
+    let outcome: Outcome;
+    for (;;) {
+      const way = (!free(command) && fence?.before()) || [];
+      const running = start(way);
+      input.onStart?.();
+      outcome = await running;
+      if (!(await fence?.failed(way, outcome))) break;
+    }
     run.runs[at] = { argv, outcome };
     const failed = outcome.missing || outcome.timed_out || outcome.over !== null || outcome.exit_code !== 0;
     if (failed && !signal?.aborted) run.bad ??= run.runs[at]!;
@@ -95,7 +105,7 @@ export async function runRecipe(stage: Stage, input: RecipeRun): Promise<RecipeR
     rmSync(tmp, { recursive: true, force: true });
   }
   for (const run of done) run.runs = run.runs.filter(Boolean);
-  return { units: done, fenced: commands.every(free) ? null : fence !== null };
+  return { units: done, fenced: fence && fence.before().length > 0 };
 }
 
 /** A renderer of ours asks the network for nothing; where it starts other programs its recipe says `"network": false`. */

@@ -50,8 +50,8 @@ export interface Looked {
   sources: { fingerprint: string };
 }
 
-/** The warnings about a picture, by itself and against the one before it. */
-export function remarksOn(glance: Glance, looked: Looked): string[] {
+/** The warnings about a picture, by itself and against the one before it, where there is one. */
+export function remarksOn(glance: Glance, looked: Looked, before: Before | null): string[] {
   const remarks: string[] = [];
   const { colour, share } = glance.common;
   if (share >= BLANK) {
@@ -62,7 +62,6 @@ export function remarksOn(glance: Glance, looked: Looked): string[] {
     const edges = `${listed(glance.edges)} ${glance.edges.length === 1 ? 'edge' : 'edges'}`;
     remarks.push(`picture_touches_border: what is drawn reaches the ${edges} and may be cut off there`);
   }
-  const before = pictureBefore(looked);
   if (!before) return remarks;
   if (before.source_fingerprint !== looked.sources.fingerprint && sameTiles(before.glance, glance))
     remarks.push(
@@ -82,7 +81,8 @@ export function remarksOn(glance: Glance, looked: Looked): string[] {
 const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
-interface Before {
+/** What a picture is compared with. */
+export interface Before {
   bundle_id: string;
   source_fingerprint: string | null;
   glance: Glance;
@@ -92,7 +92,7 @@ interface Before {
  * The newest picture of the same recipe: the current bundle's, else that of one of the session's newest steps. A step
  * that failed, one of another recipe, and a diff in between are passed over.
  */
-function pictureBefore({ session, recipe }: Looked): Before | null {
+export function pictureBefore({ session, recipe }: Looked): Before | null {
   const head = readHead(session.dir).value;
   if (!head) return null;
   const fits = (step: Record<string, unknown>) =>
