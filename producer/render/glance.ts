@@ -2,7 +2,7 @@
 // is one colour, and whether what is drawn is cut at an edge. The thresholds are explained in guides/compare.md.
 import { createHash } from 'node:crypto';
 import { TILE, TILE_HEX, type Tiled, type Tiles } from '../../src/compare/tiles.js';
-import { coverageOf, type Ground, onGround, type Picture, WHITE } from './picture.js';
+import { coverageOf, type Ground, isSolid, onGround, type Picture, WHITE, wordsOf } from './picture.js';
 
 /** A renderer of ours leaves this beside its picture: `sha256` of the hero, and the `glance` at it. */
 export const GLANCE_NAME = 'glance.json';
@@ -55,26 +55,24 @@ export function glanceAt(picture: Picture, ground?: Ground): Glance {
   };
 }
 
-function isSolid({ pixels }: Picture): boolean {
-  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 255) return false;
-  return true;
-}
-
 /** Row by row, each tile's RGBA hashed as it lies there. */
-function tilesOf({ width, height, pixels }: Picture): Tiles {
+function tilesOf(picture: Picture): Tiles {
+  const { width, height } = picture;
+  const words = wordsOf(picture);
   const columns = Math.ceil(width / TILE);
   const rows = Math.ceil(height / TILE);
-  const scratch = new Uint8Array(TILE * TILE * 4);
+  const tile = new Uint32Array(TILE * TILE);
   let hashes = '';
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
-      const line = Math.min(TILE, width - column * TILE) * 4;
+      const line = Math.min(TILE, width - column * TILE);
       const lines = Math.min(TILE, height - row * TILE);
+      let to = 0;
       for (let y = 0; y < lines; y++) {
-        const from = ((row * TILE + y) * width + column * TILE) * 4;
-        scratch.set(pixels.subarray(from, from + line), y * line);
+        const from = (row * TILE + y) * width + column * TILE;
+        for (let x = 0; x < line; x++) tile[to++] = words[from + x]!;
       }
-      const digest = createHash('sha256').update(scratch.subarray(0, line * lines));
+      const digest = createHash('sha256').update(tile.subarray(0, to));
       hashes += digest.digest('hex').slice(0, TILE_HEX);
     }
   }
@@ -85,26 +83,28 @@ const binOf = (red: number, green: number, blue: number): number =>
   ((red >> 3) << 10) | ((green >> 3) << 5) | (blue >> 3);
 
 /** Mean luma, and how many pixels lie in each bin of 8 × 8 × 8 colours. Equal neighbours are counted as one run. */
-function survey({ pixels }: Picture): { mean: number; bins: Uint32Array } {
+function survey(picture: Picture): { mean: number; bins: Uint32Array } {
+  const { pixels } = picture;
+  const words = wordsOf(picture);
   const bins = new Uint32Array(1 << 15);
-  let luma = 0;
-  let [red, green, blue, run] = [pixels[0]!, pixels[1]!, pixels[2]!, 0];
-  const flush = () => {
-    luma += (2126 * red + 7152 * green + 722 * blue) * run;
-    bins[binOf(red, green, blue)]! += run;
-  };
-  for (let at = 0; at < pixels.length; at += 4) {
-    if (pixels[at] !== red || pixels[at + 1] !== green || pixels[at + 2] !== blue) {
-      flush();
-      red = pixels[at]!;
-      green = pixels[at + 1]!;
-      blue = pixels[at + 2]!;
-      run = 0;
-    }
-    run++;
+  let reds = 0;
+  let greens = 0;
+  let blues = 0;
+  for (let index = 0; index < words.length; ) {
+    const from = index;
+    const word = words[from];
+    do index++;
+    while (index < words.length && words[index] === word);
+    const red = pixels[from * 4]!;
+    const green = pixels[from * 4 + 1]!;
+    const blue = pixels[from * 4 + 2]!;
+    reds += red * (index - from);
+    greens += green * (index - from);
+    blues += blue * (index - from);
+    bins[binOf(red, green, blue)]! += index - from;
   }
-  flush();
-  return { mean: luma / 10_000 / 255 / (pixels.length / 4), bins };
+  const luma = 2126 * reds + 7152 * greens + 722 * blues;
+  return { mean: luma / 10_000 / 255 / words.length, bins };
 }
 
 type Colour = readonly [red: number, green: number, blue: number];
@@ -113,9 +113,14 @@ type Colour = readonly [red: number, green: number, blue: number];
 function commonest({ pixels }: Picture, bins: Uint32Array): { colour: Colour; share: number } {
   let bin = 0;
   for (let each = 1; each < bins.length; each++) if (bins[each]! > bins[bin]!) bin = each;
-  let [found, reds, greens, blues] = [0, 0, 0, 0];
+  let found = 0;
+  let reds = 0;
+  let greens = 0;
+  let blues = 0;
   for (let at = 0; at < pixels.length && found < ENOUGH; at += 4) {
-    const [red, green, blue] = [pixels[at]!, pixels[at + 1]!, pixels[at + 2]!];
+    const red = pixels[at]!;
+    const green = pixels[at + 1]!;
+    const blue = pixels[at + 2]!;
     if (binOf(red, green, blue) !== bin) continue;
     found++;
     reds += red;

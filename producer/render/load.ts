@@ -6,6 +6,7 @@ import { draw, heroLongest, measure } from './draw.js';
 import { IMAGE_PIXELS } from './embedded.js';
 import { openFonts } from './fonts.js';
 import { coverageOf, type Ground, type Picture } from './picture.js';
+import { readPlainPng } from './pngread.js';
 import { prepareSvg } from './prepare.js';
 import { readCapped, svgText } from './source.js';
 import { unreadable } from './xml.js';
@@ -53,6 +54,9 @@ export async function loadPicture(path: string, size: number, most = IMAGE_PIXEL
   if (!(width > 0 && height > 0)) throw refuse('its width or height is zero');
   if (width * height > most)
     throw refuse(`${width} × ${height} is more than the ${most / 1e6} megapixels that are decoded`);
+  const plain = media === MEDIA['png'] && !turn && Math.max(width, height) <= SPARE * size;
+  const read = plain ? readPlainPng(bytes) : null;
+  if (read) return { width, height, picture: read, ground: coverageOf(read).ground };
   const matrix = turn ? ` transform="matrix(${turn(found.width, found.height)})"` : '';
   const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><image width="${found.width}" height="${found.height}"${matrix} href="data:${media};base64,${bytes.toString('base64')}"/></svg>`;
   const drawing = { name: path, text, fontFiles: [], width, height };

@@ -13,13 +13,27 @@ const CHECKER = [
   [0xa0, 0xa6, 0xad],
 ] as const;
 
+/** Its pixels four bytes at a time, to be compared as a whole: which byte is where depends on the machine. */
+export function wordsOf({ pixels }: Picture): Uint32Array {
+  const even = pixels.byteOffset % 4 === 0 ? pixels : Uint8Array.from(pixels);
+  return new Uint32Array(even.buffer, even.byteOffset, even.length / 4);
+}
+
+/** Whether nothing shows through it anywhere. */
+export function isSolid({ pixels }: Picture): boolean {
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 255) return false;
+  return true;
+}
+
 export type Coverage = { opaque: boolean; empty: boolean; ground: Ground };
 
 /**
  * Whether the picture hides its ground, shows anything, and the ground it is best seen on: white, or
  * the checker where most of what is drawn is so light that white would swallow it.
  */
-export function coverageOf({ pixels }: Picture): Coverage {
+export function coverageOf(picture: Picture): Coverage {
+  if (isSolid(picture)) return { opaque: true, empty: false, ground: WHITE };
+  const { pixels } = picture;
   let visible = 0;
   let light = 0;
   let clear = 0;

@@ -1,5 +1,7 @@
 // What a glance tells of pictures: real drawings by resvg, ordinary ones among them that must raise no alarm.
+import { createHash } from 'node:crypto';
 import { Resvg } from '@resvg/resvg-js';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Glance, glanceAt } from '../../producer/render/glance.js';
 import { glanceOf } from '../../producer/seen.js';
@@ -159,5 +161,49 @@ describe('a glance from elsewhere', () => {
   });
   test('an edge that is none is left out', () => {
     expect(glanceOf({ ...good, edges: ['left', 'middle', 3] })?.edges).toEqual(['left']);
+  });
+});
+
+describe('the same as by the plain definition', () => {
+  /** Few colours, so that there are runs of them, in a picture that begins anywhere in its memory. */
+  const made = fc
+    .record({
+      width: fc.integer({ min: 1, max: 150 }),
+      height: fc.integer({ min: 1, max: 80 }),
+      colours: fc.array(fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255)), { minLength: 1, maxLength: 5 }),
+      picks: fc.array(fc.nat(4), { minLength: 1, maxLength: 300, size: 'max' }),
+      from: fc.nat(7),
+    })
+    .map(({ width, height, colours, picks, from }) => {
+      const pixels = new Uint8Array(width * height * 4 + from).subarray(from);
+      for (let index = 0; index < width * height; index++)
+        pixels.set([...colours[picks[index % picks.length]! % colours.length]!, 255], index * 4);
+      return { width, height, pixels };
+    });
+
+  test('brightness and tiles', () => {
+    fc.assert(
+      fc.property(made, (picture) => {
+        const { width, height, pixels } = picture;
+        let luma = 0;
+        const tiles = new Map<number, number[]>();
+        for (let index = 0; index < width * height; index++) {
+          const [red, green, blue] = pixels.subarray(index * 4) as unknown as [number, number, number];
+          luma += 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+          const [x, y] = [index % width, Math.floor(index / width)];
+          const tile = Math.floor(y / 64) * Math.ceil(width / 64) + Math.floor(x / 64);
+          const bytes = tiles.get(tile) ?? [];
+          bytes.push(...pixels.subarray(index * 4, index * 4 + 4));
+          tiles.set(tile, bytes);
+        }
+        const hashes = [...tiles.values()].map((bytes) =>
+          createHash('sha256').update(Uint8Array.from(bytes)).digest('hex').slice(0, 8),
+        );
+        const glance = glanceAt(picture);
+        expect(glance.mean).toBeCloseTo(luma / 255 / width / height, 5);
+        expect(glance.tiles.hashes).toBe(hashes.join(''));
+      }),
+      { numRuns: 60 },
+    );
   });
 });
