@@ -10,6 +10,7 @@ Reads what \`preview\` recorded, and what CLI-Anything did. Never writes into a 
   inspect    a session and its newest steps, or one step or bundle
   watch      show it in the browser while it grows
   open       the same, and open the browser
+  replay     a session in the terminal, step by step as it happened
   verify     check every step and file against its recorded hashes
   html       write a session as one page that opens in any browser
   export     write a session in another program's form into a new folder

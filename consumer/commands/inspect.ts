@@ -1,18 +1,18 @@
 // `previews inspect [REF]`: a session with its newest steps, or one step or bundle with all that is known of it.
-import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { humanBytes, painter, printJson, say } from '../../src/cli.js';
 import { runCommand, whole } from '../../src/command.js';
 import { PreviewError } from '../../src/errors.js';
 import { cliAnythingBundles } from '../../src/formats/clianything/find.js';
 import type { Recording, SeenBundle, SeenHead, SeenStep } from '../../src/formats/seen.js';
-import { findSession, stepId } from '../../src/layout.js';
+import { stepId } from '../../src/layout.js';
 import { asWarnings } from '../../src/read.js';
 import { openRecording, readAnyBundle, sessionOfBundle } from '../../src/recording.js';
-import { isOwnRoot, sessionsOf } from '../../src/ref.js';
+import { isOwnRoot } from '../../src/ref.js';
 import type { Problem, Reading } from '../../src/schema.js';
 import { neutralise } from '../../src/text.js';
-import { refCommand, refOf } from '../place.js';
+import { MARKS_HELP, outcomeOf } from '../outcome.js';
+import { refCommand, refOf, sessionIn } from '../place.js';
 import { printedLines } from '../printed.js';
 
 const NEWEST = 20;
@@ -31,24 +31,17 @@ export function main(argv: string[]): Promise<number> {
       .option('--all', 'all steps of the session')
       .option('--from <n>', 'first step to show', whole)
       .option('--to <n>', 'last step to show', whole)
+      .addHelpText('after', `\n${MARKS_HELP}`)
       .action((ref: string | undefined, options: Options) => {
         const found = refOf(ref, options);
         if (found.kind === 'step') return inspectStep(found.session, found.index, options);
         if (found.kind === 'bundle') return inspectOneBundle(found.session, found.bundle, options);
         if (found.kind === 'session') return showSession(openRecording(found.session), options);
-        const session = sessionOf(found.root);
+        const session = sessionIn(found.root);
         if (session !== null) return showSession(openRecording(session), options);
         return inspectOneBundle(null, newestBundle(found.root), options);
       }),
   );
-}
-
-/** A root's current session, or its newest where it has none. */
-function sessionOf(root: string): string | null {
-  const session = findSession({ cwd: root, env: {}, root }, root);
-  if (session !== null && existsSync(session)) return session;
-  const newest = sessionsOf(root).at(-1);
-  return newest === undefined ? null : join(root, newest);
 }
 
 /** CLI-Anything's bundles lie in no session where nobody began one. */
@@ -103,21 +96,14 @@ function sayText(session: string, head: SeenHead, steps: SeenStep[], problems: P
   sayProblems(problems);
 }
 
-const MARKS = { ok: ['green', '●'], partial: ['yellow', '◐'], error: ['red', '✗'] } as const;
-
 function rowOf(step: SeenStep): string {
   const paint = painter();
+  const { style, mark, words } = outcomeOf(step);
   if (step['lost'])
-    return paint('red', `✗ ${neutralise(step.step_id)}  lost: nothing of what was recorded is left`);
-  const [style, mark] = MARKS[step.status];
-  const ascii = /UTF-?8/i.test(
-    `${process.env['LC_ALL'] || process.env['LC_CTYPE'] || process.env['LANG'] || 'UTF-8'}`,
-  )
-    ? mark
-    : step.status;
+    return paint(style, `${mark} ${neutralise(step.step_id)}  lost: nothing of what was recorded is left`);
   const cached = step.cached ? paint('dim', ' (reused)') : '';
-  const exit = step.signal ? ` ${step.signal}` : step.exit_code ? ` exit ${step.exit_code}` : '';
-  return `${paint(style, ascii)} ${neutralise(step.step_id)}  ${neutralise(step.published_at?.slice(0, 19).replace('T', ' ') ?? '–')}  ${neutralise(step.bundle_id ?? '–')}${cached}  ${neutralise(step.command ?? step.publish_reason)}${paint('red', exit)}`;
+  const said = words.length > 0 ? paint(style, `  ${neutralise(words.join(', '))}`) : '';
+  return `${paint(style, mark)} ${neutralise(step.step_id)}  ${neutralise(step.published_at?.slice(0, 19).replace('T', ' ') ?? '–')}  ${neutralise(step.bundle_id ?? '–')}${cached}  ${neutralise(step.command ?? step.publish_reason)}${said}`;
 }
 
 function inspectStep(session: string, index: number, options: Options): void {

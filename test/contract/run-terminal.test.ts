@@ -2,40 +2,11 @@
 // again; and the recipe `terminal` draws what stood on it. The terminal here is node-pty's.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type IPty, spawn } from '@lydell/node-pty';
 import { PNG } from 'pngjs';
-import { afterEach, describe, expect, test } from 'vitest';
-import { documentOf, done, plainEnv, preview, previewArgv, previews, run, until } from '../helpers/cli.js';
+import { describe, expect, test } from 'vitest';
+import { documentOf, done, preview, previewArgv, previews, run, until } from '../helpers/cli.js';
 import { makeProject, write } from '../helpers/project.js';
-
-interface Terminal {
-  pty: IPty;
-  text(): string;
-  ended: Promise<{ exitCode: number; signal?: number }>;
-}
-
-const open: Terminal[] = [];
-afterEach(() => {
-  for (const { pty } of open.splice(0)) {
-    try {
-      pty.kill('SIGKILL');
-    } catch {
-      // It has ended.
-    }
-  }
-});
-
-/** Starts a program on a terminal of its own. */
-function onTerminal(argv: readonly string[], cwd: string, size = { cols: 91, rows: 33 }): Terminal {
-  const env = plainEnv({ TERM: 'xterm-256color', SHELL: '/bin/sh' }) as Record<string, string>;
-  const pty = spawn(argv[0]!, argv.slice(1), { cwd, env, ...size, name: 'xterm-256color', encoding: null });
-  const pieces: Buffer[] = [];
-  pty.onData((piece) => pieces.push(piece as unknown as Buffer));
-  const ended = new Promise<{ exitCode: number; signal?: number }>((resolve) => pty.onExit(resolve));
-  const terminal = { pty, text: () => Buffer.concat(pieces).toString('utf8'), ended };
-  open.push(terminal);
-  return terminal;
-}
+import { onTerminal } from '../helpers/terminal.js';
 
 const under = (...argv: string[]) => previewArgv('run', '--', ...argv);
 /** A line for `sh -c`, with `run` for ours before a command. */
