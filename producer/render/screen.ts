@@ -1,7 +1,7 @@
 // Plays a cast in a terminal emulator and reads the screen as it stands at the end: cells with their colours.
 import { type IBufferCell, Terminal } from '@xterm/headless';
+import { cellWidths } from '../../src/cellwidth.js';
 import type { Cast } from './cast.js';
-import { cellWidths } from './cellwidth.js';
 
 /** What played it, as a manifest's `backend` names it. The version is package.json's exact one. */
 export const XTERM = 'xterm-headless 6.0.0';
