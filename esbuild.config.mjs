@@ -119,6 +119,7 @@ const results = [
     entryPoints: {
       viewer: 'consumer/viewer/main.tsx',
       'viewer-style': 'consumer/viewer/viewer.css',
+      part: 'consumer/viewer/viewer-parts.css',
       ...entries('consumer/viewer/parts', 'part-'),
     },
   }),
