@@ -6,12 +6,13 @@ import picomatch from 'picomatch';
 import { statOf as stateOf } from './disk.js';
 import { PreviewError } from './errors.js';
 import { MATCH, statOf, tooMany, type Walk, walkAll, walkGlobs } from './filewalk.js';
-import { gitTop } from './layout.js';
+import { gitTop, NOTES_SUFFIX, ROOT_NAME } from './layout.js';
 
 /** A listing stops here, and says so (I10). */
 export const MAX_FILES = 200_000;
 const MAX_PROBLEMS = 20;
-const PREVIEW_ROOT = '.preview';
+/** Recordings, and what is noted beside them: a note changes nothing that was drawn. */
+const OWN = new Set([ROOT_NAME, ROOT_NAME + NOTES_SUFFIX]);
 
 export interface SourceOptions {
   /** Globs relative to the project; `!glob` takes away again. Undefined: the git work tree. */
@@ -101,7 +102,7 @@ export function fewProblems(problems: string[]): string[] {
 // `!(a|b)` is an extended glob; any other leading `!` takes away.
 const isNegated = (glob: string): boolean => /^!(?!\()/.test(glob);
 
-/** Whether a path can be a source: not in a preview root (ours or a nested project's), and not excluded. */
+/** Whether a path can be a source: not in a preview root (ours or a nested project's) or its notes, and not excluded. */
 export function sourceFilter(
   projectDir: string,
   exclude: readonly string[],
@@ -112,9 +113,10 @@ export function sourceFilter(
     picomatch(`${glob.replace(/\/+$/, '')}/**`, { ...MATCH, dot: true }),
   );
   const root = previewRoot === undefined ? '' : insideOf(projectDir, previewRoot);
+  const roots = root === '' ? [] : [root, root + NOTES_SUFFIX];
   return (path) => {
-    if (path.includes(PREVIEW_ROOT) && path.split('/').includes(PREVIEW_ROOT)) return false;
-    if (root !== '' && (path === root || path.startsWith(`${root}/`))) return false;
+    if (path.includes(ROOT_NAME) && path.split('/').some((part) => OWN.has(part))) return false;
+    if (roots.some((own) => path === own || path.startsWith(`${own}/`))) return false;
     return !excluded.some((matches) => matches(path));
   };
 }

@@ -6,6 +6,8 @@ import { readPointer, statOf } from './disk.js';
 import { PreviewError } from './errors.js';
 
 export const ROOT_NAME = '.preview';
+/** Behind a root's name: the folder beside it that holds what people noted of its sessions. */
+export const NOTES_SUFFIX = '-notes';
 export const CONFIG_NAME = 'preview.config.json';
 export const HEAD_NAME = 'session.json';
 export const TRAJECTORY_NAME = 'trajectory.json';

@@ -11,6 +11,8 @@ Reads what \`preview\` recorded, and what CLI-Anything did. Never writes into a 
   watch      show it in the browser while it grows
   open       the same, and open the browser
   replay     a session in the terminal, step by step as it happened
+  note       say something of a step: a comment, a box on its picture, accept or reject
+  notes      what people said, the newest first
   verify     check every step and file against its recorded hashes
   html       write a session as one page that opens in any browser
   export     write a session in another program's form into a new folder

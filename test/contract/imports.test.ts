@@ -193,9 +193,11 @@ function reached(): Map<string, string[]> {
 const EXPLAINED: Record<string, string> = {
   'consumer/exporting/output.ts':
     'writes below a new folder that the user named, and refuses one in the session',
+  'consumer/noting/append.ts':
+    "adds a file to the folder of notes beside the root, or in the user's data, and refuses one in a recording",
   'src/cli.ts': 'writeSync goes to the file descriptors 1 and 2 only: what a command prints',
   'src/disk.ts':
-    "layout.ts takes readPointer from it; its writing functions are called by the producer's modules alone",
+    "layout.ts takes readPointer from it; its writing functions are called by the producer's modules, and by noting/append.ts",
   'src/trajectory.ts':
     'healing lies beside reading; healTail and openTrajectory are called by commit.ts alone',
 };
