@@ -205,10 +205,13 @@ export function openHub(
     return missed.length === told - cursor.count ? missed : null;
   };
 
+  const look = oneAtATime(read);
   return {
     key,
     dir,
     async join(viewer, text) {
+      // What was published until now is part of the snapshot, whether an event has told of it or not.
+      await look();
       const cursor = readCursor(text);
       const isUsed = cursor !== null && cursor.id === identity;
       if (isUsed) await reachBack(cursor.count);
@@ -220,7 +223,7 @@ export function openHub(
     },
     leave: (viewer) => void viewers.delete(viewer),
     viewers: () => viewers.size,
-    look: oneAtATime(read),
+    look,
     shower: () => shown,
     recording: () => recording,
     session: () => session,

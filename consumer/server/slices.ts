@@ -30,22 +30,23 @@ export async function inSlices(
   return true;
 }
 
-/** Runs `work` one at a time; asked again meanwhile, once more behind it. */
+/**
+ * Runs `work`, which never rejects, one at a time. Resolves when a run is over that began after it was asked for: those
+ * who ask during one share the next.
+ */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
-  let again = false;
-  const run = async () => {
-    do {
-      again = false;
-      await work();
-    } while (again);
+  let next: Promise<void> | null = null;
+  const run = () => {
+    next = null;
+    running = work().finally(() => {
+      running = null;
+    });
+    return running;
   };
   return () => {
-    if (running) again = true;
-    else
-      running = run().finally(() => {
-        running = null;
-      });
-    return running;
+    if (running === null && next === null) return run();
+    next ??= running!.then(run);
+    return next;
   };
 }
