@@ -26,7 +26,7 @@ async function show({ root, signal }: Scene, cast: Cast, leftOut: number): Promi
   const terminal = emulator(cast);
   signal.addEventListener('abort', () => terminal.close(), { once: true });
   const view = screen(terminal);
-  const scroll = scroller('Terminal', signal);
+  const scroll = scroller('Terminal', signal, ['Home', 'End', ' ']);
   scroll.classList.add('term-scroll');
   scroll.append(view.element);
 

@@ -43,13 +43,14 @@ export function toggle(
 /** Keys by which what has the focus is scrolled: the page, which has other uses for them, is not told. */
 const SCROLLING = ['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', ' '];
 
-/** A place that scrolls, reached by keyboard and named. */
-export function scroller(label: string, signal: AbortSignal): HTMLDivElement {
+/** A place that scrolls, reached by keyboard and named. Keys in `used` have another use in the part itself. */
+export function scroller(label: string, signal: AbortSignal, used: readonly string[] = []): HTMLDivElement {
   const made = el('div', { class: 'part-scroll', role: 'region', 'aria-label': label, tabindex: 0 });
   made.addEventListener(
     'keydown',
     (event) => {
-      if (event.target === made && SCROLLING.includes(event.key)) event.stopPropagation();
+      const isKept = SCROLLING.includes(event.key) && !used.includes(event.key);
+      if (event.target === made && isKept) event.stopPropagation();
     },
     { signal },
   );

@@ -55,38 +55,62 @@ export function walk(
 ): void {
   const open: { isObject: boolean; key: string | number | null; start: number; index: number }[] = [];
   let key: string | null = null;
-  const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]|[-\w.+]+/g;
-  tokens.lastIndex = start;
-  for (let match = tokens.exec(text); match && match.index < end; match = tokens.exec(text)) {
-    const [token] = match;
-    const at = match.index;
-    const behind = at + token.length;
-    const around = open.at(-1);
-    if (token === ',') continue;
-    if (token === '}' || token === ']') {
-      const closed = open.pop()!;
-      if (open.length > 0 && !tell({ key: closed.key, start: closed.start, end: behind }, open.length))
-        return;
-      if (open.length === 0) return;
+  for (let at = start; at < end; ) {
+    const code = text.charCodeAt(at);
+    // White space, commas and colons.
+    if (code <= 0x20 || code === 0x2c || code === 0x3a) {
+      at++;
       continue;
     }
-    if (around?.isObject && key === null && token[0] === '"') {
-      key = token.slice(1, -1);
+    const around = open.at(-1);
+    if (code === 0x7d || code === 0x5d) {
+      at++;
+      const closed = open.pop();
+      if (!closed || open.length === 0) return;
+      if (!tell({ key: closed.key, start: closed.start, end: at }, open.length)) return;
+      continue;
+    }
+    const behind =
+      code === 0x22 ? stringEnd(text, at) : code === 0x7b || code === 0x5b ? at + 1 : wordEnd(text, at);
+    if (around?.isObject && key === null && code === 0x22) {
+      key = text.slice(at + 1, behind - 1);
+      at = behind;
       continue;
     }
     const own = around ? (around.isObject ? key : around.index++) : null;
     key = null;
-    if (token === '{' || token === '[') open.push({ isObject: token === '{', key: own, start: at, index: 0 });
+    if (code === 0x7b || code === 0x5b) open.push({ isObject: code === 0x7b, key: own, start: at, index: 0 });
     else if (around && !tell({ key: own, start: at, end: behind }, open.length)) return;
+    at = behind;
   }
 }
 
+/** Behind the quote that ends the string which begins at `at`. */
+function stringEnd(text: string, at: number): number {
+  for (let quote = text.indexOf('"', at + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let slashes = 0;
+    while (text[quote - 1 - slashes] === '\\') slashes++;
+    if (slashes % 2 === 0) return quote + 1;
+  }
+  return text.length;
+}
+
+/** Behind a number, `true`, `false` or `null`. */
+function wordEnd(text: string, at: number): number {
+  let behind = at + 1;
+  for (; behind < text.length; behind++) {
+    const code = text.charCodeAt(behind);
+    if (code <= 0x20 || code === 0x2c || code === 0x5d || code === 0x7d) break;
+  }
+  return behind;
+}
+
 /** How many values a container holds, itself left out. */
-export function countOf(text: string, value: Value, most: number): number {
+export function countOf(text: string, value: Value): number {
   let n = 0;
   walk(text, value, (_, depth) => {
     if (depth === 1) n++;
-    return n < most;
+    return true;
   });
   return n;
 }

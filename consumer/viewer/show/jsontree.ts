@@ -87,7 +87,7 @@ export function jsonTree(
   }
 
   function summary(kind: Kind, value: Value): string {
-    const n = countOf(text, value, 1e6);
+    const n = countOf(text, value);
     const [open, close] = kind === 'object' ? ['{', '}'] : ['[', ']'];
     return n === 0 ? `${open}${close}` : `${open} ${count(n, kind === 'object' ? 'key' : 'item')} ${close}`;
   }
@@ -241,8 +241,9 @@ export function jsonTree(
     const waiting = [...(root.inside ?? [])];
     for (let node = waiting.shift(); node; node = waiting.shift()) {
       if (node.range || !isContainer(node)) continue;
-      rows += countOf(text, node.value!, FIRST_ROWS);
-      if (rows > FIRST_ROWS) return;
+      const inside = countOf(text, node.value!);
+      if (rows + inside > FIRST_ROWS) continue;
+      rows += inside;
       open(node);
       waiting.push(...(node.inside ?? []));
     }
