@@ -1,10 +1,9 @@
 // From a recording to what is shown of it: sessions, steps and details in the stream's form. Reads only, and never
 // stops at what is damaged. The server, the exported page and the replay all show these.
 import { basename } from 'node:path';
-import { changedTiles, type Tiled } from './compare/tiles.js';
+import { changedTiles, type Tiled, tiledOf } from './compare/tiles.js';
 import { bundlesOf } from './formats/clianything/session.js';
 import type { Recording, SeenBundle, SeenStep } from './formats/seen.js';
-import { isObject } from './json.js';
 import { numberOf } from './layout.js';
 import { inside } from './read.js';
 import type { Artifact, Problem } from './schema.js';
@@ -57,6 +56,8 @@ export interface Shower {
   /** The files that a bundle's manifest lists. */
   files(key: string): (ShownFile & { role: string })[];
 }
+
+export { tiledOf } from './compare/tiles.js';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const textOr = (value: unknown): string | null =>
@@ -227,24 +228,6 @@ export const fileOf = (artifact: Artifact, bundle: string): ShownFile => ({
   width: numberOr(artifact.width),
   height: numberOr(artifact.height),
 });
-
-/** The tiles that a manifest keeps of its picture, or null where it has none that can be used. */
-export function tiledOf(metrics: unknown): Tiled | null {
-  if (!isObject(metrics)) return null;
-  const { picture, tiles } = metrics;
-  if (!isObject(picture) || !isObject(tiles)) return null;
-  const numbers = [picture['width'], picture['height'], tiles['size'], tiles['columns'], tiles['rows']];
-  if (!numbers.every((value) => wholeOr(value) !== null && Number(value) > 0)) return null;
-  const [width, height, size, columns, rows] = numbers as [number, number, number, number, number];
-  // A made-up size must not make us count tiles for ever.
-  if (
-    !isText(tiles['hashes']) ||
-    width * height > 1e9 ||
-    Math.ceil(width / size) * Math.ceil(height / size) > 1e5
-  )
-    return null;
-  return { width, height, tiles: { size, columns, rows, hashes: tiles['hashes'] } };
-}
 
 /** So far back the facts of an earlier step are looked for. */
 const BACK = 50;

@@ -1,7 +1,9 @@
 // Compares two pictures, a program of its own, for both are untrusted.
-//   compare.cjs --before A --after B --out DIR [--threshold 0.1] [--before-name TEXT] [--after-name TEXT]
+//   compare.cjs --before A --after B [--out DIR] [--threshold 0.1] [--before-name TEXT] [--after-name TEXT]
+//   compare.cjs --region X,Y,W,H -- PICTURE…   a hash of what each shows there, as its tiles are hashed
 // Prints one line of JSON; exit 0 even where one cannot be read (`unread` says which and why), 2 for wrong usage.
 // In DIR: render.png (the whole comparison), thumb.png, changes.png (the changes alone).
+import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,24 +21,35 @@ import { isUnreadable } from '../render/xml.js';
 const PIXELS = 24_000_000;
 const SIDES = ['before', 'after'] as const;
 type Side = (typeof SIDES)[number];
-type Options = { before: string; after: string; out: string; threshold: number; names: Record<Side, string> };
+type Options = {
+  before: string;
+  after: string;
+  out: string | undefined;
+  threshold: number;
+  names: Record<Side, string>;
+};
+type Places = { region: [x: number, y: number, width: number, height: number]; pictures: string[] };
 
 async function main(): Promise<number> {
-  let options: Options;
+  let options: Options | Places;
   try {
     options = readOptions();
   } catch (error) {
     process.stderr.write(`compare: ${error instanceof Error ? error.message : JSON.stringify(error)}\n`);
     return 2;
   }
-  process.stdout.write(`${JSON.stringify(await compare(options))}\n`);
+  process.stdout.write(
+    `${JSON.stringify('region' in options ? await hashPlaces(options) : await compare(options))}\n`,
+  );
   return 0;
 }
 
-function readOptions(): Options {
+function readOptions(): Options | Places {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
+      region: text,
       before: text,
       after: text,
       out: text,
@@ -45,8 +58,15 @@ function readOptions(): Options {
       'after-name': text,
     },
   });
-  const { before, after, out } = values;
-  if (!before || !after || !out) throw new Error('expected --before PICTURE, --after PICTURE and --out DIR');
+  const { before, after, out, region } = values;
+  if (region !== undefined) {
+    const numbers = region.split(',').map(Number);
+    if (numbers.length !== 4 || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0))
+      throw new Error('--region must be X,Y,WIDTH,HEIGHT');
+    return { region: numbers as Places['region'], pictures: positionals };
+  }
+  if (!before || !after || positionals.length > 0)
+    throw new Error('expected --before PICTURE and --after PICTURE');
   const threshold = values.threshold === undefined ? THRESHOLD : Number(values.threshold);
   if (!(threshold >= 0 && threshold <= 1)) throw new Error('--threshold must be a number from 0 to 1');
   return {
@@ -82,17 +102,39 @@ async function compare(options: Options): Promise<object> {
       },
     };
   const result = comparePixels(pixelsOf(before), pixelsOf(after), options);
+  const { mask: _, ...told } = result;
+  const report = { ...told, before: sizeOf(before), after: sizeOf(after) };
+  if (options.out === undefined) return report;
+  const { out } = options;
   const compared = { before: laid(before), after: laid(after), result };
   const fonts = openFonts(FONT_FOLDER, { system: systemFonts() });
   const page = await composed(compared, options.names, LIMITS.heroPixels, fonts);
-  mkdirSync(options.out, { recursive: true });
-  const write = (name: string, picture: Picture) =>
-    writeFileSync(join(options.out, name), encodePng(picture));
+  mkdirSync(out, { recursive: true });
+  const write = (name: string, picture: Picture) => writeFileSync(join(out, name), encodePng(picture));
   write('render.png', page);
   write('thumb.png', shrink(page, LIMITS.thumbPixels));
   write('changes.png', changesOf(compared, LIMITS.heroPixels));
-  const { mask: _, ...told } = result;
-  return { ...told, before: sizeOf(before), after: sizeOf(after) };
+  return report;
+}
+
+/** As `finish` sees a hero before it hashes its tiles, so that equal tiles mean an equal place. */
+async function hashPlaces({ region: [x, y, width, height], pictures }: Places): Promise<object> {
+  const told = [];
+  for (const path of pictures) {
+    try {
+      const { picture } = await loadPicture(path, LIMITS.heroPixels);
+      const shown = shrink(picture, LIMITS.heroPixels);
+      const [right, bottom] = [Math.min(shown.width, x + width), Math.min(shown.height, y + height)];
+      const hash = createHash('sha256').update(`${right} ${bottom} `);
+      for (let row = y; row < bottom && x < right; row++)
+        hash.update(shown.pixels.subarray((row * shown.width + x) * 4, (row * shown.width + right) * 4));
+      told.push({ width: shown.width, height: shown.height, place: hash.digest('hex') });
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      told.push({ unread: error.unreadable });
+    }
+  }
+  return { pictures: told };
 }
 
 /** PNG's way: colours not multiplied by alpha. */

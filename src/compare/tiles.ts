@@ -1,4 +1,5 @@
 // What of a picture changed, told from the hashes of its tiles alone: nothing is decoded. Runs in a browser too.
+import { isObject } from '../object.js';
 import type { Rect } from './boxes.js';
 
 /** Side of a tile in pixels. Those at the right and bottom edge are what is left. */
@@ -21,6 +22,27 @@ export interface Tiled {
   tiles: Tiles;
 }
 
+/** The tiles that a manifest keeps of its picture, or null where it has none that can be used. */
+export function tiledOf(metrics: unknown): Tiled | null {
+  if (!isObject(metrics)) return null;
+  const { picture, tiles } = metrics;
+  if (!isObject(picture) || !isObject(tiles)) return null;
+  const numbers = [picture['width'], picture['height'], tiles['size'], tiles['columns'], tiles['rows']];
+  if (!numbers.every((value) => Number.isSafeInteger(value) && Number(value) > 0)) return null;
+  const [width, height, size, columns, rows] = numbers as [number, number, number, number, number];
+  // A made-up size must not make us count tiles for ever, nor may hashes be missing: they would count as equal.
+  if (
+    typeof tiles['hashes'] !== 'string' ||
+    width * height > 1e9 ||
+    columns * rows > 1e5 ||
+    columns !== Math.ceil(width / size) ||
+    rows !== Math.ceil(height / size) ||
+    tiles['hashes'].length !== columns * rows * TILE_HEX
+  )
+    return null;
+  return { width, height, tiles: { size, columns, rows, hashes: tiles['hashes'] } };
+}
+
 /** Whether two pictures are the same, pixel by pixel, as far as their tiles tell. */
 export const sameTiles = (a: Tiled, b: Tiled): boolean =>
   a.width === b.width &&
@@ -30,16 +52,20 @@ export const sameTiles = (a: Tiled, b: Tiled): boolean =>
 
 /**
  * The tiles that differ, in the pixels of the larger of both sizes; a tile that only one picture has differs.
- * Tiles of different sizes cannot be compared: then the whole picture is one rectangle.
+ * Tiles of different sizes cannot be compared: then the whole picture is one rectangle. With `within`, only the tiles
+ * that touch it are looked at.
  */
-export function changedTiles(a: Tiled, b: Tiled): Rect[] {
+export function changedTiles(a: Tiled, b: Tiled, within?: Rect): Rect[] {
   const width = Math.max(a.width, b.width);
   const height = Math.max(a.height, b.height);
   const { size } = a.tiles;
   if (size !== b.tiles.size || !(size > 0)) return [{ x: 0, y: 0, width, height }];
   const rects: Rect[] = [];
-  for (let row = 0; row * size < height; row++) {
-    for (let column = 0; column * size < width; column++) {
+  const [left, top] = within ? [Math.floor(within.x / size), Math.floor(within.y / size)] : [0, 0];
+  const right = within ? Math.min(width, within.x + within.width) : width;
+  const bottom = within ? Math.min(height, within.y + within.height) : height;
+  for (let row = Math.max(0, top); row * size < bottom; row++) {
+    for (let column = Math.max(0, left); column * size < right; column++) {
       // A tile at an edge that moved covers other pixels, whatever its hash.
       const same =
         extent(a, column, row) === extent(b, column, row) &&

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { addedLines } from './added.js';
+import { blameLines } from './blaming.js';
 import { benchFingerprint } from './fingerprint.js';
 import { bareNode, compare, type Line, plainEnv, round, run, timed, withEarlier } from './measure.js';
 import { benchPublish } from './publications.js';
@@ -43,6 +44,7 @@ export async function runSuite({ dir, quick, picture }: Options) {
     ...statusLines(dir, sites, pairs, tries),
     ...publicationLines(dir, sites, pairs, tries),
     ...addedLines(dir, sites[0]!, picture, pairs, tries),
+    ...(await blamed(dir, pairs, tries)),
     ...fingerprints,
   ];
   tell('publishing in a loop, and the rest');
@@ -56,6 +58,11 @@ export async function runSuite({ dir, quick, picture }: Options) {
     load_after: round(loadavg()[0]!),
   };
   return { quick, machine, pass: missed.length === 0, missed, lines, information };
+}
+
+function blamed(dir: string, pairs: number, tries: number): Promise<Line[]> {
+  tell('asking over 1,000 steps which one changed a place');
+  return blameLines(dir, pairs, tries);
 }
 
 /** 1. What agents ask all the time: as fast as a bare start, at any length, and small. */

@@ -191,6 +191,8 @@ function reached(): Map<string, string[]> {
  * Anything that is not here fails.
  */
 const EXPLAINED: Record<string, string> = {
+  'consumer/comparing/cache.ts':
+    "writes in the user's cache alone; stepindex.ts refuses one that lies in a recording",
   'consumer/exporting/output.ts':
     'writes below a new folder that the user named, and refuses one in the session',
   'consumer/noting/append.ts':

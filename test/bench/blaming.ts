@@ -1,0 +1,116 @@
+// Which step changed a place, over 1,000 steps with a picture each: with the index that is kept in the user's cache,
+// and without, when every manifest is read once.
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSession, publish } from '../../src/index.js';
+import { bareNode, type Command, compare, type Line, round, withEarlier } from './measure.js';
+
+const STEPS = 1000;
+/** Tiles of a hero of 1280 × 960 px. */
+const [COLUMNS, ROWS] = [20, 15];
+/** Tiles that a step changes: a tenth of the picture. */
+const CHANGED = 30;
+/** Starts of a bare Node that an answer may take. */
+const STARTS = 2;
+
+const hashOf = (step: number, tile: number): string =>
+  createHash('sha256').update(`${step} ${tile}`).digest('hex').slice(0, 8);
+
+/** A session of `STEPS` steps, each with a bundle of its own; only the manifests' tiles are looked at. */
+async function makeSession(root: string): Promise<string> {
+  const session = await openSession({ root, env: {} });
+  const hashes = Array.from({ length: COLUMNS * ROWS }, (_, tile) => hashOf(0, tile));
+  for (let step = 1; step <= STEPS; step++) {
+    // The last tile is changed by one step in the middle alone, so that all steps behind it must be looked at.
+    for (let n = 0; n < CHANGED; n++) {
+      const tile = (step * 37 + n) % (hashes.length - 1);
+      hashes[tile] = hashOf(step, tile);
+    }
+    if (step === STEPS / 2) hashes[hashes.length - 1] = hashOf(step, -1);
+    await publish(
+      session,
+      {
+        headline: `Step ${step}`,
+        recipe: 'bench',
+        facts: { step, half: step < STEPS / 2 ? 'first' : 'second' },
+        artifacts: [{ content: `picture ${step}\n`, role: 'hero', name: 'picture.png' }],
+        metrics: {
+          picture: { width: COLUMNS * 64, height: ROWS * 64 },
+          tiles: { size: 64, columns: COLUMNS, rows: ROWS, hashes: hashes.join('') },
+        },
+      },
+      { command: `edit ${step}` },
+    );
+  }
+  return session.dir;
+}
+
+const READ = `
+const { readFileSync, readdirSync } = require('fs');
+for (const name of readdirSync('.')) if (/^bundle_/.test(name)) JSON.parse(readFileSync(name + '/manifest.json', 'utf8'));
+`;
+
+/** Times the commands with and without an index; a miss is measured again, as `timed` does. */
+export async function blameLines(dir: string, pairs: number, tries: number): Promise<Line[]> {
+  const session = await makeSession(join(dir, 'blaming', '.preview'));
+  const cache = join(dir, 'cache');
+  mkdirSync(cache);
+  const corner = `${COLUMNS * 64 - 1},${ROWS * 64 - 1}`;
+  const span = ['--good', `${session}/step-0001`, '--bad', `${session}/step-${STEPS}`];
+  const asked: [string, string[]][] = [
+    ['blame', ['blame', `${session}/step-${STEPS}`, corner]],
+    ['bisect --region', ['bisect', ...span, '--region', corner]],
+    ['bisect --fact', ['bisect', ...span, '--fact', 'half']],
+  ];
+  const program = (args: string[]) => [process.execPath, join(dir, 'dist', 'previews.cjs'), ...args];
+  const kept = asked.map(
+    ([name, args]): Command => ({
+      name,
+      argv: ['env', `XDG_CACHE_HOME=${cache}`, ...program(args)],
+      cwd: dir,
+    }),
+  );
+  const anew = asked.map(
+    ([name, args]): Command => ({
+      name: `${name}, no index`,
+      argv: ['sh', '-c', 'rm -rf "$XDG_CACHE_HOME"/*; exec "$@"', 'sh', ...program(args)],
+      cwd: dir,
+    }),
+  );
+  for (const command of anew) command.argv.unshift('env', `XDG_CACHE_HOME=${join(dir, 'emptied')}`);
+  mkdirSync(join(dir, 'emptied'));
+  const read: Command = { name: 'read', argv: [process.execPath, '-e', READ], cwd: session };
+  const earlier: number[][] = [];
+  for (let again = 0; ; again++) {
+    const measured = compare([...kept, ...anew, read], bareNode(dir), pairs);
+    const time = (name: string) => measured.get(name)!.command.median;
+    const bare = measured.get('read')!.base.median;
+    const lines: Line[] = asked.flatMap(([name]) => {
+      const known = round(time(name) / measured.get(name)!.base.median, 3);
+      const allowed = STARTS * bare + (time('read') - bare);
+      const fresh = round(time(`${name}, no index`) / allowed, 3);
+      const { command, base } = measured.get(name)!;
+      return [
+        {
+          name: `previews ${name} over ${STEPS} steps, index kept: in starts of a bare node`,
+          ratio: known,
+          budget: STARTS,
+          pass: known <= STARTS,
+          command,
+          base,
+        },
+        {
+          name: `previews ${name} over ${STEPS} steps, no index: against ${STARTS} starts and reading the manifests`,
+          ratio: fresh,
+          budget: 1,
+          pass: fresh <= 1,
+          command: measured.get(`${name}, no index`)!.command,
+          reading_ms: round(time('read') - bare),
+        },
+      ];
+    });
+    if (again + 1 >= tries || lines.every((line) => line.pass)) return withEarlier(lines, earlier);
+    earlier.push(lines.map((line) => line.ratio));
+  }
+}
