@@ -34,7 +34,7 @@ try {
   const bundle = join(dir, 'suite.cjs');
   const entry = fileURLToPath(new URL('suite.ts', import.meta.url));
   const common = { bundle: true, platform: 'node', target: 'node20.19', format: 'cjs', logLevel: 'warning' };
-  await build({ ...common, entryPoints: [entry], outfile: bundle });
+  await build({ ...common, entryPoints: [entry], outfile: bundle, external: ['playwright-core'] });
   const { runSuite } = createRequire(import.meta.url)(bundle);
   const result = await runSuite({
     dir,

@@ -1,11 +1,12 @@
 // The benchmark: every line a ratio within this run, against its budget. run.mjs bundles and starts it.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { addedLines } from './added.js';
 import { blameLines } from './blaming.js';
 import { benchFingerprint } from './fingerprint.js';
 import { bareNode, compare, type Line, plainEnv, round, run, timed, withEarlier } from './measure.js';
+import { CHROMIUM, pageLines } from './page.js';
 import { benchPublish } from './publications.js';
 import { makeSite, programs, type Site } from './site.js';
 import { hasStrace, logIn, peakKb, traceCost, traceOpens } from './trace.js';
@@ -46,6 +47,7 @@ export async function runSuite({ dir, quick, picture }: Options) {
     ...addedLines(dir, sites[0]!, picture, pairs, tries),
     ...(await blamed(dir, pairs, tries)),
     ...fingerprints,
+    ...(await browserLines(dir, quick)),
   ];
   tell('publishing in a loop, and the rest');
   const information = await inform(dir, sites, pairs, quick);
@@ -148,6 +150,16 @@ function publicationLines(dir: string, sites: Site[], pairs: number, tries: numb
     });
   }
   return lines;
+}
+
+/** 5. The page, where there is a browser. */
+async function browserLines(dir: string, quick: boolean): Promise<Line[]> {
+  if (!existsSync(CHROMIUM)) {
+    tell('SKIPPED: the page, for chromium is not installed');
+    return [];
+  }
+  tell('opening, watching and walking the page');
+  return pageLines(dir, quick);
 }
 
 /** 4. Seeing that nothing changed, against what git needs for the same. A miss is measured again, as `timed` does. */

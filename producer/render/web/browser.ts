@@ -5,7 +5,7 @@ import { findProgram } from '../../program.js';
 import { failure } from '../programs.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-const QUIET = [
+export const QUIET = [
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',
