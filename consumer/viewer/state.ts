@@ -1,0 +1,268 @@
+// What the page shows, as signals, and what changes it. Components read these and call the functions; nothing else
+// holds state that outlives a component.
+import { batch, computed, effect, signal } from '@preact/signals';
+import { isEmpty } from '../../src/search.js';
+import type { Bucket, Hits, Query, ShownDetail, ShownSession, ShownStep } from '../../src/stream.js';
+import { NOWHERE, type Place, readLink, writeLink } from './links.js';
+import type { Link, Source } from './source.js';
+import { holdSteps } from './steps.js';
+
+export const TABS = ['preview', 'terminal', 'changes', 'files', 'raw'] as const;
+export type Tab = (typeof TABS)[number];
+
+const BUCKETS = 600;
+const NO_QUERY: Query = { words: '' };
+/** Between a key and the search for what was typed. */
+const TYPING_MS = 150;
+
+export function createState(source: Source) {
+  const steps = holdSteps(source);
+  const link = signal<{ state: Link; detail: string }>({ state: 'connecting', detail: '' });
+  const session = signal<ShownSession | null>(null);
+  const sessions = signal<ShownSession[]>([]);
+  const total = signal(0);
+  const selected = signal(0);
+  const following = signal(true);
+  /** Steps that came while the person looked elsewhere. */
+  const fresh = signal(0);
+  const tab = signal<Tab>('preview');
+  const artifact = signal<string | null>(null);
+  const detail = signal<ShownDetail | null>(null);
+  const detailProblem = signal<string | null>(null);
+  const query = signal<Query>(NO_QUERY);
+  const hits = signal<Hits | null>(null);
+  const outline = signal<Bucket[]>([]);
+  const playing = signal(false);
+  const speed = signal(1);
+  const panel = signal<'help' | 'sessions' | 'filters' | null>(null);
+  /** What a narrow screen shows: all of it does not fit side by side. */
+  const pane = signal<'steps' | 'stage' | 'facts'>('stage');
+  /** Said to those who listen instead of look. */
+  const said = signal('');
+  let asked: Place = NOWHERE;
+  let writing = false;
+
+  const first = computed(() => session.value?.first_step ?? 1);
+  const current = computed<ShownStep | null>(() => {
+    steps.version.value;
+    return selected.value > 0 ? steps.at(selected.value) : null;
+  });
+
+  const select = (index: number, how: { follow?: boolean; keep?: boolean } = {}) => {
+    const newest = total.value;
+    const to = Math.min(Math.max(index, first.value), newest);
+    if (newest === 0) return;
+    batch(() => {
+      if (to !== selected.value && !how.keep) artifact.value = null;
+      selected.value = to;
+      following.value = how.follow ?? to === newest;
+      if (to === newest) fresh.value = 0;
+    });
+  };
+  const follow = (on = true) => {
+    if (on) {
+      playing.value = false;
+      select(total.value, { follow: true });
+    } else following.value = false;
+  };
+
+  /** The step beside the selected one that is asked for; all of them where nothing is searched. */
+  const neighbour = (direction: 1 | -1): number => {
+    const from = selected.value;
+    const found = hits.value;
+    if (!found) return from + direction;
+    const ranges = direction === 1 ? found.ranges : found.ranges.toReversed();
+    for (const [low, high] of ranges) {
+      if (direction === 1 && high > from) return Math.max(low, from + 1);
+      if (direction === -1 && low < from) return Math.min(high, from - 1);
+    }
+    return from;
+  };
+
+  let outlineWanted = false;
+  const refreshOutline = () => {
+    if (outlineWanted) return;
+    outlineWanted = true;
+    // In bursts the outline is asked for once a second at most.
+    window.setTimeout(
+      () => {
+        outlineWanted = false;
+        source.outline(BUCKETS).then(
+          (buckets) => {
+            outline.value = buckets;
+          },
+          () => {},
+        );
+      },
+      outline.value.length === 0 ? 0 : 1000,
+    );
+  };
+
+  let typed = 0;
+  const search = (wanted: Query) => {
+    query.value = wanted;
+    clearTimeout(typed);
+    if (isEmpty(wanted)) {
+      hits.value = null;
+      return;
+    }
+    typed = window.setTimeout(() => {
+      source.search(wanted).then(
+        (found) => {
+          if (query.value === wanted) hits.value = found;
+        },
+        () => {},
+      );
+    }, TYPING_MS);
+  };
+
+  // What is known of the selected step is asked for anew when it changes.
+  effect(() => {
+    const index = selected.value;
+    steps.version.value;
+    if (index === 0 || detail.peek()?.index === index) return;
+    detailProblem.value = null;
+    source.detail(index).then(
+      (found) => {
+        if (selected.peek() !== index) return;
+        detail.value = found;
+        if (found === null) detailProblem.value = 'nothing can be read of this step';
+      },
+      (error: Error) => {
+        if (selected.peek() === index) detailProblem.value = error.message;
+      },
+    );
+  });
+
+  const place = (): Place => ({
+    ...NOWHERE,
+    session: session.value?.key ?? null,
+    step: following.value ? null : selected.value || null,
+    tab: tab.value === 'preview' ? null : tab.value,
+    artifact: artifact.value,
+  });
+  const linkOf = () => writeLink({ ...place(), step: selected.value || null });
+
+  // The address follows what is shown: a new entry for another step or session, so that Back works.
+  let shown = '';
+  effect(() => {
+    const now = place();
+    if (!now.session || writing) return;
+    const next = writeLink(now);
+    const where = `${now.session}/${now.step}`;
+    if (next === location.hash) return;
+    try {
+      if (shown !== '' && shown !== where && !playing.peek()) history.pushState(null, '', next);
+      else history.replaceState(null, '', next);
+    } catch {
+      // SecurityError: in a sandboxed frame the address is not ours.
+    }
+    shown = where;
+  });
+
+  const goTo = (to: Place) => {
+    writing = true;
+    batch(() => {
+      tab.value = TABS.find((name) => name === to.tab) ?? 'preview';
+      if (to.step === null) follow();
+      else select(to.step);
+      artifact.value = to.artifact;
+    });
+    writing = false;
+    shown = `${session.value?.key}/${to.step}`;
+  };
+  const onAddress = () => {
+    const to = readLink(location.hash);
+    if (to.session && to.session !== session.value?.key && source.kind === 'live') {
+      asked = to;
+      source.choose(to.session);
+    } else goTo(to);
+  };
+
+  const open = () => {
+    asked = readLink(location.hash);
+    addEventListener('popstate', onAddress);
+    addEventListener('hashchange', onAddress);
+    source.open(asked.session, {
+      onSnapshot(snapshot) {
+        batch(() => {
+          const other = session.value?.key !== snapshot.session.key;
+          session.value = snapshot.session;
+          sessions.value = snapshot.sessions;
+          total.value = snapshot.session.step_count;
+          steps.reset(snapshot.steps);
+          if (other) {
+            detail.value = null;
+            selected.value = 0;
+            outline.value = [];
+            search(NO_QUERY);
+            goTo(asked);
+            asked = NOWHERE;
+          } else if (following.value) follow();
+          else select(selected.value, { follow: false, keep: true });
+        });
+        refreshOutline();
+      },
+      onSteps(added) {
+        batch(() => {
+          steps.add(added);
+          total.value = Math.max(total.value, added.at(-1)?.index ?? 0);
+          if (following.value) follow();
+          else fresh.value += added.length;
+          said.value = `${added.length === 1 ? added[0]!.step_id : `${added.length} steps`} recorded`;
+        });
+        refreshOutline();
+        if (hits.value) search({ ...query.value });
+      },
+      onSession(now) {
+        session.value = now;
+      },
+      onSessions(now) {
+        sessions.value = now;
+      },
+      onLink(state, words) {
+        link.value = { state, detail: words };
+      },
+    });
+  };
+  const chooseSession = (key: string) => {
+    panel.value = null;
+    asked = NOWHERE;
+    if (key !== session.value?.key) source.choose(key);
+  };
+
+  return {
+    source,
+    steps,
+    link,
+    session,
+    sessions,
+    total,
+    first,
+    selected,
+    current,
+    following,
+    fresh,
+    tab,
+    artifact,
+    detail,
+    detailProblem,
+    query,
+    hits,
+    outline,
+    playing,
+    speed,
+    panel,
+    pane,
+    said,
+    select,
+    follow,
+    neighbour,
+    search,
+    chooseSession,
+    linkOf,
+    open,
+  };
+}
+
+export type State = ReturnType<typeof createState>;
