@@ -95,9 +95,28 @@ export const partsOf = (recipe: NamedRecipe): NamedRecipe[] => recipe.parts ?? [
  * @throws PreviewError `recipe_unknown`, naming those there are.
  */
 export function findRecipe(name: string, config: Config | null): NamedRecipe {
-  const names = [...new Set(name.split(',').map((each) => each.trim()))];
-  const parts = names.map((each): NamedRecipe => ({ ...merged(each, config, new Set()), name: each }));
+  const parts = namesIn(name).map(
+    (each): NamedRecipe => ({ ...merged(each, config, new Set()), name: each }),
+  );
   return parts.length === 1 ? parts[0]! : together(parts);
+}
+
+const namesIn = (name: string): string[] => [...new Set(name.split(',').map((each) => each.trim()))];
+
+/** @throws PreviewError `recipe_unknown` where one of the names is nowhere; what is wrong with a recipe itself is let be. */
+export function needRecipes(name: string, config: Config | null): void {
+  for (const each of namesIn(name))
+    if (!Object.hasOwn(config?.recipes ?? {}, each) && builtinRecipe(each) === null)
+      throw unknownRecipe(each, config);
+}
+
+function unknownRecipe(name: string, config: Config | null): PreviewError {
+  const known = [...new Set([...Object.keys(config?.recipes ?? {}), ...builtinNames()])].sort();
+  return new PreviewError(
+    'recipe_unknown',
+    `there is no recipe ${JSON.stringify(name)}`,
+    `there are: ${known.join(', ')}; your own go into ${CONFIG_NAME}`,
+  );
 }
 
 /** Several recipes as one: what any of them reads, reused only where each may be. */
@@ -125,14 +144,7 @@ function merged(name: string, config: Config | null, above: Set<string>): Recipe
       `the recipe ${JSON.stringify(name)} uses itself: ${[...above, name].join(' uses ')}`,
       `let one of them stand on its own in ${CONFIG_NAME}`,
     );
-  if (!recipe) {
-    const known = [...new Set([...Object.keys(config?.recipes ?? {}), ...builtinNames()])].sort();
-    throw new PreviewError(
-      'recipe_unknown',
-      `there is no recipe ${JSON.stringify(name)}`,
-      `there are: ${known.join(', ')}; your own go into ${CONFIG_NAME}`,
-    );
-  }
+  if (!recipe) throw unknownRecipe(name, config);
   const { uses, ...changes } = recipe;
   if (!uses) return own ? { software: config?.software, ...recipe } : recipe;
   const base = merged(uses, config, new Set([...above, name]));

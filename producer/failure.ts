@@ -1,6 +1,6 @@
 // A recipe's commands that did not end well, in words: the headline, the warning with its code, and the log.
 import type { Recipe } from '../src/config.js';
-import { shellQuote } from '../src/text.js';
+import { listed, shellQuote } from '../src/text.js';
 import type { NamedRecipe } from './config.js';
 import { DEFAULT_TIMEOUT_S, type Ran } from './runrecipe.js';
 import type { PartTools } from './tools.js';
@@ -13,11 +13,15 @@ export interface Failure {
   log: Buffer;
 }
 
-/** A program of the recipe is not there; Debian's package is named where it is known. */
-export function missingFailure({ program, debian }: NonNullable<PartTools['missing']>): Failure {
+/** Programs of the recipe are not there; Debian's packages are named where they are known. */
+export function missingFailure(missing: PartTools['missing']): Failure {
+  const programs = listed(missing.map(({ program }) => program));
+  const packages = [...new Set(missing.flatMap(({ debian = [] }) => debian))];
+  const one = missing.length === 1;
+  const debian = `Debian has ${one ? 'it' : 'them'} in the ${packages.length === 1 ? 'package' : 'packages'} ${packages.join(' ')}`;
   return {
-    headline: `${program} is not installed`,
-    warning: `renderer_missing: ${program} is not there${debian ? `; Debian has it in the package ${debian}` : ''}`,
+    headline: `${programs} ${one ? 'is' : 'are'} not installed`,
+    warning: `renderer_missing: ${programs} ${one ? 'is' : 'are'} not there${packages.length > 0 ? `; ${debian}` : ''}`,
     log: Buffer.alloc(0),
   };
 }

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { monotonicMs } from '../src/clock.js';
+import { after, monotonicMs } from '../src/clock.js';
 import { errnoOf } from '../src/errors.js';
 import { pids, readSmall } from '../src/processes.js';
 import { type Limits, LOOK_EVERY_MS, overLimit } from './limits.js';
@@ -65,13 +65,13 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
       end('SIGTERM');
       killer ??= setTimeout(() => end('SIGKILL'), GRACE_MS);
     };
-    let timer: NodeJS.Timeout | undefined;
+    let callOff = () => {};
     let ended = false;
     const begin = () => {
-      timer = setTimeout(() => {
+      callOff = after(options.timeout_ms, () => {
         timed_out = true;
         stop();
-      }, options.timeout_ms);
+      });
     };
     if (options.input === undefined) begin();
     else
@@ -93,7 +93,7 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
       }, LOOK_EVERY_MS);
     const finish = (result: Pick<Outcome, 'exit_code' | 'signal' | 'missing'>, note = '') => {
       ended = true;
-      clearTimeout(timer);
+      callOff();
       clearTimeout(killer);
       clearInterval(look);
       options.signal?.removeEventListener('abort', stop);

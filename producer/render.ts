@@ -125,12 +125,21 @@ async function renderPart(
   input: RenderInput & Pick<RecipeRun, 'onStart'>,
 ): Promise<Part> {
   const part = { recipe, found: null, failures: [], backend: tools.backend, fenced: null };
-  if (tools.missing) return { ...part, failures: [missingFailure(tools.missing)] };
+  if (tools.missing.length > 0) return { ...part, failures: [missingFailure(tools.missing)] };
   const sources = await sourcesOf(recipe, input);
   const { units, left } = unitsOf(recipe, input.project, sources, input.changed);
   const folders = foldersOf(stage);
+  const places = [input.project, input.session.dir];
+  const before = statesOf(places);
   const ran = await runRecipe(stage, { ...input, recipe, sources, units });
   if (input.signal?.aborted) throw new PreviewError('interrupted', 'interrupted; nothing was recorded');
+  // Whatever is written now would make the folder anew.
+  if (statesOf(places) !== before)
+    throw new PreviewError(
+      'io',
+      `the recipe ${recipe.name} removed or replaced the project's folder, ${input.project}; nothing was recorded`,
+      'let its commands write into {out} and {tmp} alone',
+    );
   const failures = failuresOf(ran, recipe);
   // I9: what a link in place of a folder of ours leads to is not ours to take.
   if (foldersOf(stage) !== folders) {
@@ -170,8 +179,10 @@ async function renderPart(
 }
 
 /** Which folders those of a stage are: another one, or a link, in the place of one is not the same. */
-const foldersOf = ({ dir, out, bundle }: Stage): string =>
-  [dir, out, bundle]
+const foldersOf = ({ dir, out, bundle }: Stage): string => statesOf([dir, out, bundle]);
+
+const statesOf = (paths: readonly string[]): string =>
+  paths
     .map((path) => {
       const stat = lstatSync(path, { throwIfNoEntry: false });
       return stat?.isDirectory() ? `${stat.dev}:${stat.ino}` : 'gone';
@@ -199,16 +210,17 @@ function joined(parts: Part[]): Omit<Collected, 'absent'> {
     Collected,
     'absent'
   >;
+  // One that a later recipe has speaks of its own picture alone.
+  found.headline = parts[0]!.found?.headline ?? null;
   for (const [at, part] of parts.entries()) {
     const backend = part.found?.backend ?? part.backend;
     if (backend) found.backend = found.backend ? `${found.backend}; ${backend}` : backend;
     if (!part.found) continue;
-    const { facts, warnings, next_actions, headline } = part.found;
+    const { facts, warnings, next_actions } = part.found;
     const prefix = at === 0 ? '' : `${part.recipe.name}.`;
     for (const [name, value] of Object.entries(facts)) found.facts[prefix + name] = value;
     found.warnings.push(...warnings);
     found.next_actions.push(...next_actions);
-    found.headline ??= headline;
   }
   return found;
 }

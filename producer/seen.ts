@@ -4,10 +4,14 @@ import { sameTiles, TILE_HEX } from '../src/compare/tiles.js';
 import { isObject } from '../src/json.js';
 import { inside, readBundle, readHead } from '../src/read.js';
 import type { Manifest } from '../src/schema.js';
+import { listed } from '../src/text.js';
 import type { Edge, Glance } from './render/glance.js';
 
-/** From this share of one colour on, a picture is blank or nearly so: one pixel in two thousand is left. */
-const BLANK = 0.9995;
+/**
+ * From this share of one colour on, a picture is blank or nearly so: one pixel in twenty thousand is left, 51 of a window
+ * of 1280 × 800. There `Hi` in letters of 20 px has 102 to 142, as fonts go, and a letter alone about 30.
+ */
+const BLANK = 0.99995;
 /** So much of the range from black to white, and the change in brightness is worth a word. */
 const FAR = 0.25;
 
@@ -77,9 +81,6 @@ export function remarksOn(glance: Glance, looked: Looked, before: Before | null)
   }
   return remarks;
 }
-
-const listed = (words: readonly string[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 /** What a picture is compared with. */
 export interface Before {

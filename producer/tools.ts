@@ -27,8 +27,8 @@ export interface Tools {
 
 export interface PartTools {
   identity: string[];
-  /** The first program that is not there. */
-  missing: { program: string; debian: string | null } | null;
+  /** The programs that are not there. */
+  missing: Need[];
   /** The renderer's own version line, where the recipe says how to ask. */
   backend: string | null;
 }
@@ -40,7 +40,7 @@ export async function lookUpTools(recipe: NamedRecipe, project: string, root: st
   for (const part of partsOf(recipe)) parts.push(await lookUpPart(part, project, root));
   return {
     identity: parts.flatMap((part) => part.identity),
-    complete: parts.every((part) => part.missing === null),
+    complete: parts.every((part) => part.missing.length === 0),
     parts,
   };
 }
@@ -48,20 +48,19 @@ export async function lookUpTools(recipe: NamedRecipe, project: string, root: st
 /** Looks for all programs of a recipe. The version is asked once for each build and then remembered in `.cache`. */
 async function lookUpPart(recipe: Recipe, project: string, root: string): Promise<PartTools> {
   const identity: string[] = [`preview-recorder ${PACKAGE_VERSION}`];
+  const missing: Need[] = [];
   for (const need of needsOf(recipe)) {
     if (need.program === '{node}') {
       identity.push(`node ${process.version}`);
       continue;
     }
     const file = findNeed(need, project);
-    if (file === null) {
-      const { program, debian = null } = need;
-      return { identity, missing: { program, debian }, backend: null };
-    }
-    identity.push(identityOf(file));
+    if (file === null) missing.push(need);
+    else identity.push(identityOf(file));
   }
+  if (missing.length > 0) return { identity, missing, backend: null };
   const backend = recipe.version ? await backendOf(recipe.version, identity.join('\n'), project, root) : null;
-  return { identity: backend ? [...identity, backend] : identity, missing: null, backend };
+  return { identity: backend ? [...identity, backend] : identity, missing, backend };
 }
 
 /** What a recipe says it needs, and the programs of its commands. */
@@ -73,6 +72,11 @@ export function needsOf({ needs = [], run = [] }: Recipe): Need[] {
     ...[...started].filter((program) => !stated.has(program)).map((program) => ({ program })),
   ];
 }
+
+/** Debian's packages of programs, or the programs themselves where that is not known. */
+export const packagesOf = (needs: readonly Need[]): string[] => [
+  ...new Set(needs.map(({ program, debian }) => debian ?? program)),
+];
 
 /** The file of the program that a variable names, of the program itself, or of one that does as well; else null. */
 export function findNeed({ program, or = [] }: Need, project: string): string | null {

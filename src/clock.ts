@@ -27,5 +27,19 @@ export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 /** Resolves after `ms`; `node:timers/promises` would take longer to load than most waits last. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Node takes no timer of more milliseconds, and calls at once what was to wait for longer. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Calls `act` after `ms`, however many. What is returned calls that off. */
+export function after(ms: number, act: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const wait = (left: number) => {
+    const now = Math.min(left, LONGEST_TIMER_MS);
+    timer = setTimeout(() => (left > now ? wait(left - now) : act()), now);
+  };
+  wait(ms);
+  return () => clearTimeout(timer);
+}
+
 /** Lets timers and events have their turn. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -47,6 +47,10 @@ function prefix(text: string, units: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? units - 1 : units);
 }
 
+/** `a`, `a and b`, `a, b and c`. */
+export const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+
 /** The argv as one line that a POSIX shell reads back as the same argv. */
 export function shellQuote(argv: readonly string[]): string {
   return argv

@@ -1,6 +1,6 @@
 // The replay on a terminal: one step after the other at its time, and the keys that change that.
 import { constants } from 'node:os';
-import { monotonicMs } from '../../src/clock.js';
+import { after, monotonicMs } from '../../src/clock.js';
 import type { Frame } from './frame.js';
 import { type Images, imagesOf } from './images.js';
 import type { Key } from './keys.js';
@@ -53,13 +53,13 @@ export function play(
     let at = 0;
     /** Since when the next step is waited for. */
     let since = monotonicMs();
-    let timer: NodeJS.Timeout | undefined;
+    let callOff = () => {};
     let over = false;
 
     const finish = (code: number) => {
       if (over) return;
       over = true;
-      clearTimeout(timer);
+      callOff();
       screen.close();
       resolve(code);
     };
@@ -78,7 +78,7 @@ export function play(
     };
     /** Waits for the next step, where it plays. */
     const goOn = () => {
-      clearTimeout(timer);
+      callOff();
       status();
       if (!playing) return;
       if (at === range.to) {
@@ -87,7 +87,7 @@ export function play(
         return;
       }
       const wait = waitOf(frame(at + 1), { speed, idleLimit_s });
-      timer = setTimeout(() => guarded(() => show(at + 1, wait)), Math.max(0, since + wait - monotonicMs()));
+      callOff = after(Math.max(0, since + wait - monotonicMs()), () => guarded(() => show(at + 1, wait)));
     };
     const show = (index: number, waited: number | null) => {
       if (index >= range.from && index <= range.to) {

@@ -5,7 +5,7 @@ import { command, runCommand } from '../../src/command.js';
 import { workingDirectory } from '../../src/layout.js';
 import { DEFAULT_RULES } from '../collect.js';
 import { builtinNames, findRecipe, loadProject, type NamedRecipe } from '../config.js';
-import { findNeed, needsOf } from '../tools.js';
+import { findNeed, needsOf, packagesOf } from '../tools.js';
 
 interface Row {
   name: string;
@@ -13,16 +13,20 @@ interface Row {
   emits: string[];
   needs: string[];
   available: boolean;
+  /** What has to be installed: Debian's packages, or programs where they are not known. */
+  missing: string[];
 }
 
 function rowOf(recipe: NamedRecipe, project: string): Row {
   const needs = needsOf(recipe).filter(({ program }) => program !== '{node}');
+  const missing = needs.filter((need) => findNeed(need, project) === null);
   return {
     name: recipe.name,
     description: recipe.description ?? '',
     emits: [...new Set((recipe.artifacts ?? DEFAULT_RULES).map((rule) => rule.role))],
     needs: needs.map(({ program }) => program),
-    available: needs.every((need) => findNeed(need, project) !== null),
+    available: missing.length === 0,
+    missing: packagesOf(missing),
   };
 }
 
@@ -41,10 +45,10 @@ export function main(argv: string[]): Promise<number> {
         }
         const paint = painter();
         const width = Math.max(...recipes.map(({ name }) => name.length));
-        for (const { name, description, needs, available } of recipes) {
+        for (const { name, description, available, missing } of recipes) {
           const own = config?.recipes?.[name] ? " (this project's)" : '';
           say(
-            `${paint('bold', name.padEnd(width))}  ${description}${paint('dim', own)}${available ? '' : paint('yellow', `  needs ${needs.join(', ')}`)}`,
+            `${paint('bold', name.padEnd(width))}  ${description}${paint('dim', own)}  ${available ? paint('green', 'ready') : paint('yellow', `needs ${missing.join(', ')}`)}`,
           );
         }
       }),

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { tell } from '../../src/cli.js';
-import { monotonicMs, sleep } from '../../src/clock.js';
+import { after, monotonicMs, sleep } from '../../src/clock.js';
 import { errnoOf } from '../../src/errors.js';
 import { neutralise } from '../../src/text.js';
 import { type Kept, keeper, type Stream } from './keeper.js';
@@ -150,17 +150,17 @@ function timeLimit(child: ChildProcess | null, timeout_ms: number | undefined) {
     const { endTree } = await import('./tree.js');
     if (child?.pid) await endTree(child.pid, KILL_GRACE_MS);
   };
-  const timer =
+  const callOff =
     timeout_ms === undefined
       ? undefined
-      : setTimeout(() => {
+      : after(timeout_ms, () => {
           ending = end();
-        }, timeout_ms);
+        });
   return {
     reached: () => ending !== null,
     /** What is left of the tree is ended too. */
     async close() {
-      clearTimeout(timer);
+      callOff?.();
       await ending;
     },
   };

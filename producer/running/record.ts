@@ -57,6 +57,8 @@ export async function recordRun(run: Run, asked: Asked, recording: Recording): P
   } catch (error) {
     const known = asPreviewError(error);
     if (HOPELESS.includes(known.code)) throw known;
+    // A project that a renderer removed, the recordings in it, is not made anew to record that.
+    if (!existsSync(recording.project) && !existsSync(recording.root)) throw known;
     return alone('error', [`${known.code}: ${known.message}`]);
   }
 }

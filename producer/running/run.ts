@@ -18,6 +18,8 @@ import { findRecording, type Recording } from './place.js';
 export async function run(asked: Asked): Promise<number> {
   const here = whereWeAre();
   const cwd = asked.cwd === undefined ? undefined : folderOf(asked.cwd, here);
+  if (asked.recipe !== undefined && here !== null)
+    (await import('./recipe.js')).refuseUnknown(asked.recipe, here);
   const recording =
     here === null
       ? null
@@ -34,7 +36,8 @@ export async function run(asked: Asked): Promise<number> {
     argv: asked.argv,
     cwd,
     env: environment(recording, cwd, added),
-    timeout_ms: asked.timeout_s === undefined ? undefined : asked.timeout_s * 1000,
+    // As with `timeout` of GNU, 0 is no limit.
+    timeout_ms: asked.timeout_s ? asked.timeout_s * 1000 : undefined,
     aside: asked.json,
     onStart: () => {
       recorder = import('./record.js');

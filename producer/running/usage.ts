@@ -19,7 +19,7 @@ export async function readInFull(argv: string[]): Promise<Asked | number> {
       .allowExcessArguments()
       .option(
         '--timeout <seconds>',
-        'end the command and all it started after so long (exit code 124)',
+        'end the command and all it started after so long (exit code 124); 0: never',
         seconds,
       )
       .option('--cwd <dir>', 'run it there; it is recorded in the project of this folder', text)

@@ -71,15 +71,18 @@ describe('init and recipes', () => {
         emits: 'strings',
         needs: 'strings',
         available: 'boolean',
+        missing: 'strings',
       });
     expect(recipes.find((recipe: any) => recipe.name === 'copy')).toMatchObject({
       emits: ['hero', 'thumb'],
       needs: ['cp'],
       available: true,
+      missing: [],
     });
     expect(recipes.find((recipe: any) => recipe.name === 'missing')).toMatchObject({
       needs: ['no-such-renderer-anywhere'],
       available: false,
+      missing: ['no-such-renderer-anywhere'],
     });
   });
 });

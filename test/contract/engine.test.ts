@@ -183,6 +183,24 @@ describe('several recipes', () => {
     }
   });
 
+  test('the headline is the first one’s own, else it names them all', async () => {
+    const says = (headline: string) => ({
+      sources: ['a.png'],
+      run: [
+        sh(
+          `cp a.png "$PREVIEW_OUT/render.png"; echo '{"headline":"${headline}"}' > "$PREVIEW_OUT/preview.json"`,
+        ),
+      ],
+      artifacts: hero,
+    });
+    const project = projectWith({ quick: QUICK, one: says('a lamp'), two: says('its light') });
+    const headline = async (recipe: string) =>
+      (await captured(project, ['--recipe', recipe])).summary['headline'];
+    expect(await headline('one,two')).toBe('a lamp');
+    expect(await headline('one,quick')).toBe('a lamp');
+    expect(await headline('quick,two')).toBe('quick,two: 2 files rendered');
+  });
+
   test('an unknown one among them is told, and nothing is recorded', async () => {
     const outcome = await preview(projectWith({ quick: QUICK }), [
       'capture',
@@ -191,6 +209,55 @@ describe('several recipes', () => {
       'quick,nope',
     ]);
     expect([outcome.code, errorOf(outcome).code]).toEqual([2, 'recipe_unknown']);
+  });
+});
+
+test('all programs that are missing are named, with their packages', async () => {
+  const needs = [
+    { program: 'no-lathe', debian: 'lathe' },
+    { program: 'sh', debian: 'dash' },
+    { program: 'no-mill', debian: 'mill-tools' },
+    { program: 'no-saw' },
+  ];
+  const project = projectWith({ quick: { sources: ['a.png'], needs, run: [COPY], artifacts: hero } });
+  const { result, summary } = await captured(project, [], 4);
+  expect(result['warnings']).toEqual([
+    'renderer_missing: no-lathe, no-mill and no-saw are not there; Debian has them in the packages lathe mill-tools',
+  ]);
+  expect(summary['headline']).toBe('no-lathe, no-mill and no-saw are not installed');
+  const { recipes } = await done(preview(project, ['recipes', '--json']));
+  const row = (name: string) => recipes.find((recipe: any) => recipe.name === name);
+  expect(row('quick')).toMatchObject({ available: false, missing: ['lathe', 'mill-tools', 'no-saw'] });
+  expect(row('svg')).toMatchObject({ available: true, missing: [] });
+  const { stdout } = await preview(project, ['recipes']);
+  expect(stdout).toMatch(/^quick .* needs lathe, mill-tools, no-saw$/m);
+  expect(stdout).toMatch(/^svg .* {2}ready$/m);
+});
+
+describe('a renderer that removes the project’s folder', () => {
+  test.each([
+    ['and leaves it so', 'rm -rf "$1"'],
+    ['and makes it anew', 'rm -rf "$1"; mkdir -p "$2"; echo x > "$2/render.png"'],
+    ['moves it away', 'mv "$1" "$1-moved"'],
+  ])('%s: an error that says so, and nothing is made anew', async (name, script) => {
+    const recipe = { sources: ['a.png'], run: [sh(script, '{project}', '{out}')], artifacts: hero };
+    const again = name.includes('anew');
+    const project = projectWith({ quick: recipe });
+    const outcome = await preview(project, ['capture', '--json']);
+    expect([outcome.code, outcome.stdout]).toEqual([1, '']);
+    expect(errorOf(outcome)).toMatchObject({
+      code: 'io',
+      message: /quick removed or replaced the project's folder/,
+    });
+    expect(existsSync(join(project, '.preview/session_001/session.json'))).toBe(false);
+    expect(existsSync(project)).toBe(again);
+    if (again) return;
+    const other = projectWith({ quick: recipe });
+    const run = await preview(other, ['run', '--', 'sh', '-c', 'exit 7']);
+    expect([run.code, existsSync(other)]).toEqual([7, false]);
+    expect(run.stderr).toMatch(
+      /warning: nothing was recorded: the recipe quick removed or replaced the project's folder/,
+    );
   });
 });
 

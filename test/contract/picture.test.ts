@@ -44,9 +44,22 @@ describe('a picture by itself', () => {
 
   test('nearly blank', async () => {
     const result = await drawn(
-      svg('<rect width="640" height="480" fill="white"/><rect width="9" height="9" x="90" y="90"/>'),
+      svg('<rect width="640" height="480" fill="white"/><rect width="3" height="3" x="90" y="90"/>'),
     );
-    expect(result['warnings']).toEqual(['picture_blank: 99.97% of the picture is one colour, #ffffff']);
+    expect(result['warnings']).toEqual(['picture_blank: 99.99% of the picture is one colour, #ffffff']);
+  });
+
+  test('a short heading on a large page is not nearly blank; one letter is', async () => {
+    const page = (text: string, px: number) =>
+      drawn(
+        `<svg xmlns="http://www.w3.org/2000/svg" width="1280" height="800"><text x="9" y="40" font-size="${px}" font-family="DejaVu Sans">${text}</text></svg>\n`,
+      );
+    for (const [text, px] of [
+      ['Hi', 20],
+      ['Hello', 12],
+    ] as const)
+      expect(codes(await page(text, px)), text).not.toContain('picture_blank');
+    expect(codes(await page('i', 20))).toContain('picture_blank');
   });
 
   test('an SVG that draws nothing', async () => {

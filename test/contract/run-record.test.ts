@@ -334,12 +334,11 @@ describe('what it is shown with', () => {
     expect(first.render).not.toBe(forced.render);
   });
 
-  test('a render that fails, a recipe there is none of, a broken config: recorded, and the code is the command’s', async () => {
+  test('a render that fails, a program that is missing, a broken config: recorded, and the code is the command’s', async () => {
     const project = makeProject();
     for (const [recipe, warning] of [
       ['fail', /renderer_failed/],
       ['missing', /renderer_missing/],
-      ['no-such', /recipe_unknown/],
     ] as const) {
       const { code, stdout, stderr } = await preview(project, [
         'run',
@@ -505,6 +504,8 @@ describe('E13 the command line', () => {
     ['a time that is none', ['run', '--timeout', 'soon', '--', 'touch', 'made']],
     ['a variable that is none', ['run', '--env', 'x', '--', 'touch', 'made']],
     ['a folder that is not there', ['run', '--cwd', 'nowhere', '--', 'touch', 'made']],
+    ['a recipe that is none', ['run', '--recipe', 'nope', '--', 'touch', 'made']],
+    ['one among several', ['run', '--recipe=copy,nope', '--', 'touch', 'made']],
     ['a session that is none', ['run', '--session', '../x', '--', 'touch', 'made']],
   ])('%s: exit 2, and nothing is run or recorded', async (_name, args) => {
     const project = makeProject();
@@ -513,11 +514,39 @@ describe('E13 the command line', () => {
     expect(got.stderr).toMatch(/^preview: /);
     const json = await preview(project, [args[0]!, '--json', ...args.slice(1)]);
     expect(json.code).toBe(2);
-    expect(errorOf(json).code).toMatch(/^usage$|^session_name$/);
+    expect(errorOf(json).code).toMatch(/^usage$|^session_name$|^recipe_unknown$/);
     expect([existsSync(join(project, 'made')), existsSync(join(project, '.preview'))]).toEqual([
       false,
       false,
     ]);
+  });
+
+  test('a config that is broken is not in the way: the command runs, and its record says so', async () => {
+    for (const recipe of [[], ['--recipe', 'copy'], ['--recipe', 'nope']]) {
+      const project = makeProject();
+      write(project, { 'preview.config.json': '{' });
+      const { code, stderr } = await preview(project, ['run', ...recipe, '--', 'touch', 'made']);
+      expect([code, existsSync(join(project, 'made'))]).toEqual([0, true]);
+      expect(stderr).toMatch(/warning: config_invalid: .*not JSON/);
+      expect((await newest(project)).step.status).toBe('error');
+    }
+  });
+
+  test('a time of 0 is no limit, and one of more than a timer takes is one all the same', async () => {
+    for (const time of ['0', '0.0', '3000000']) {
+      const project = makeProject();
+      const { code, stdout } = await preview(project, [
+        'run',
+        '--no-capture',
+        '--timeout',
+        time,
+        '--',
+        'sh',
+        '-c',
+        'sleep 0.3; echo done',
+      ]);
+      expect([time, code, stdout]).toEqual([time, 0, 'done\n']);
+    }
   });
 
   test('--env, --cwd, --note and --json', async () => {
