@@ -115,6 +115,14 @@ export function countOf(text: string, value: Value): number {
   return n;
 }
 
+/** Whether a value is a container that holds something. */
+export function hasInside(text: string, { start }: Value): boolean {
+  if (text[start] !== '{' && text[start] !== '[') return false;
+  let at = start + 1;
+  while (text.charCodeAt(at) <= 0x20) at++;
+  return text[at] !== '}' && text[at] !== ']';
+}
+
 /** `$.parts[3]["odd key"]` */
 export const pathText = (keys: readonly (string | number)[]): string =>
   `$${keys

@@ -4,6 +4,7 @@ import { el } from './dom.js';
 import {
   children,
   countOf,
+  hasInside,
   type Kind,
   keyText,
   kindOf,
@@ -70,8 +71,8 @@ export function jsonTree(
     return node;
   }
 
-  const isContainer = ({ value, range }: Branch) =>
-    range !== null || ['object', 'array'].includes(kindOf(text, value!));
+  /** Whether it can be opened: an empty object has nothing inside. */
+  const isContainer = ({ value, range }: Branch) => range !== null || hasInside(text, value!);
 
   function drawRow({ row, value }: Branch): void {
     const { key } = value!;
@@ -93,7 +94,8 @@ export function jsonTree(
   }
 
   function drawLeaf(row: HTMLElement, kind: Kind, value: Value): void {
-    const written = plain(text, value);
+    // As JSON escapes it, but for letters that need no escape.
+    const written = kind === 'string' ? JSON.stringify(plain(text, value)).slice(1, -1) : plain(text, value);
     const quote = kind === 'string' ? '"' : '';
     const shown = el('bdi', { class: `json-${kind}` }, `${quote}${visible(written.slice(0, SHORT))}`);
     row.append(shown);

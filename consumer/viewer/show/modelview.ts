@@ -73,7 +73,7 @@ export function modelView(model: Model, theme: 'dark' | 'light'): ModelView {
   const fill = new DirectionalLight(0xffffff, 0.7);
   fill.position.set(1, 0.1, 0.6);
   camera.add(key, key.target, fill, fill.target);
-  scene.add(turned, camera, new HemisphereLight(0xffffff, 0x8890a0, 0.85));
+  scene.add(turned, camera, new HemisphereLight(0xffffff, 0x8890a0, 1.1));
   dullMetal(model.object);
 
   const lines = new LineBasicMaterial({ transparent: true });
@@ -181,7 +181,7 @@ function dullMetal(object: Object3D): void {
   object.traverse((part) => {
     if (!(part instanceof Mesh)) return;
     for (const material of materialsOf(part))
-      if (material instanceof MeshStandardMaterial) material.metalness = Math.min(0.4, material.metalness);
+      if (material instanceof MeshStandardMaterial) material.metalness = Math.min(0.2, material.metalness);
   });
 }
 

@@ -3,12 +3,12 @@
 const HIDDEN =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
 
-/** A sign for a character that is none: `␛`, `⟨U+202E⟩`. */
+/** A character that is none, as it is escaped: `\x1b`, `\u202e`. Fonts have signs for these, but not all fonts. */
 function sign(char: string): string {
-  const code = char.charCodeAt(0);
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  if (code === 0x7f) return '\u2421';
-  return `\u27e8U+${code.toString(16).toUpperCase().padStart(4, '0')}\u27e9`;
+  if (char === '\n') return '\\n';
+  if (char === '\r') return '\\r';
+  const code = char.charCodeAt(0).toString(16);
+  return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`;
 }
 
 /** `text` with signs for what cannot be seen, but for tabs. */
