@@ -5,7 +5,7 @@ import { errnoOf } from './errors.js';
 
 /**
  * The absolute path of something inside `dir`, or null where the stored path leaves it, by `..`, by an
- * absolute path, or through a symlink (I9). What does not exist is resolved by name alone.
+ * absolute path, or through a symlink (I9), or leads in a circle. What does not exist is resolved by name alone.
  */
 export function inside(dir: string, stored: string): string | null {
   if (stored === '' || isAbsolute(stored) || stored.includes('\0')) return null;
@@ -18,7 +18,10 @@ export function inside(dir: string, stored: string): string | null {
   try {
     return within(realpathSync(dir), realpathSync(path)) ? path : null;
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return path;
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ENOTDIR') return path;
+    // Links in a circle, and a name that no file can have, lead nowhere.
+    if (errno === 'ELOOP' || errno === 'ENAMETOOLONG') return null;
     throw error;
   }
 }

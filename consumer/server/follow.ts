@@ -138,6 +138,8 @@ export function followRoot(root: string, options: FollowOptions): Follower {
     polling = true;
     void watcher.close();
     options.onPolling(asPreviewError(error).message);
+    clearTimeout(timer ?? undefined);
+    tick();
   });
   const tick = () => {
     void options.look();

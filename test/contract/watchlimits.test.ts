@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { done, previewArgv, run, until } from '../helpers/cli.js';
 import { write } from '../helpers/project.js';
+import { limitSkip, silentWatches, withoutWatches } from '../helpers/silent.js';
 import {
   edit,
   expectNoDoubles,
@@ -19,30 +20,12 @@ import {
 
 const linux = process.platform === 'linux';
 
-/** Why this machine can't limit watches for a process, or null. */
-function limitSkip(): string | null {
-  if (!linux) return 'needs Linux';
-  try {
-    execFileSync('unshare', ['-rU', 'sh', '-c', 'echo 5 > /proc/sys/user/max_inotify_watches'], {
-      stdio: 'ignore',
-    });
-    return null;
-  } catch {
-    return 'skipped: this user may not make a user namespace (unshare -rU)';
-  }
-}
-
 /** Begins a watcher in a user namespace with a limit of its own. */
 const startLimited = ({ project }: Watched, limit: string) =>
   done(
     run(
       [
-        'unshare',
-        '-rU',
-        'sh',
-        '-c',
-        `echo 0 > /proc/sys/user/${limit}; exec "$@"`,
-        'sh',
+        ...withoutWatches(limit),
         ...previewArgv('live', 'start', '--mode', 'watch', '--quiet-ms', '100', '--json'),
       ],
       { cwd: project },
@@ -81,35 +64,10 @@ describe.skipIf(skip)(`limits${skip ? ` (${skip})` : ''}`, () => {
   });
 });
 
-const SILENT = `
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdint.h>
-#include <sys/inotify.h>
-/* A file system that tells of nothing: the watch is granted, for an event that does not come. */
-int inotify_add_watch(int fd, const char *path, uint32_t mask) {
-  static int (*real)(int, const char *, uint32_t);
-  if (!real) real = dlsym(RTLD_NEXT, "inotify_add_watch");
-  (void)mask;
-  return real(fd, path, IN_UNMOUNT | IN_MOVE_SELF);
-}
-`;
-
 describe.runIf(linux)('a file system that tells of no change', () => {
   test('H03 the slow look records it; after three of them it polls', async () => {
     const site = watchedProject();
-    const library = join(site.project, '..', 'silent.so');
-    writeFileSync(join(site.project, '..', 'silent.c'), SILENT);
-    execFileSync('gcc', [
-      '-O1',
-      '-shared',
-      '-fPIC',
-      '-o',
-      library,
-      join(site.project, '..', 'silent.c'),
-      '-ldl',
-    ]);
-    await startWatching(site, [], { LD_PRELOAD: library });
+    await startWatching(site, [], silentWatches(join(site.project, '..')));
     for (const state of ['two', 'three', 'four']) {
       expect(watcherIn(site)?.watching).toBe('events');
       edit(site, state);
