@@ -2,8 +2,8 @@
 import { monotonicMs, turn } from '../../src/clock.js';
 
 /** About so long one slice takes. */
-const SLICE_MS = 8;
-const MOST = 256;
+const SLICE_MS = 12;
+const MOST = 1024;
 
 /**
  * Calls `work` for `from` to `to` (inclusive) a slice at a time, each about as long as a few milliseconds allow, until
@@ -15,7 +15,7 @@ export async function inSlices(
   work: (from: number, to: number) => void,
   stop: () => boolean = () => false,
 ): Promise<boolean> {
-  let size = 4;
+  let size = 8;
   for (let at = from; at <= to; ) {
     if (stop()) return false;
     const end = Math.min(to, at + size - 1);
