@@ -9,7 +9,7 @@ Reads what \`preview\` recorded, and what CLI-Anything did. Never writes into a 
   status     what is recorded in a session and what is current, in a few hundred bytes
   inspect    a session and its newest steps, or one step or bundle
   watch      show it in the browser while it grows
-  open       the same, and open the browser
+  open       open it in the browser: live, or as a page of its own
   replay     a session in the terminal, step by step as it happened
   note       say something of a step: a comment, a box on its picture, accept or reject
   notes      what people said, the newest first

@@ -46,7 +46,8 @@ export function subjectOf(ref: string | undefined, options: { root?: string | un
   return { root, session, fragment: fragmentOf(session, found) };
 }
 
-function fragmentOf(session: string, found: Ref): string {
+/** Where the page begins: at a step, or at the step of a bundle. */
+export function fragmentOf(session: string, found: Ref): string {
   const index =
     found.kind === 'step' ? found.index : found.kind === 'bundle' ? stepOf(session, found.bundle) : null;
   return index === null ? '' : `#/${encodeURIComponent(basename(session))}/${stepId(index)}`;

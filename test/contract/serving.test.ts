@@ -1,9 +1,13 @@
 // The bytes of artifacts: ranges, HEAD, caching, downloads. And where the server listens, how it begins and how it ends.
+
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rangeOf } from '../../consumer/server/range.js';
-import { errorOf, previews, until } from '../helpers/cli.js';
+import { startSession } from '../../src/session.js';
+import { documentOf, errorOf, previews, previewsArgv, run, until } from '../helpers/cli.js';
 import { recordSession, snapshot, temporary } from '../helpers/project.js';
 import {
   ask,
@@ -279,11 +283,30 @@ describe('how it ends', () => {
 });
 
 describe('what it shows', () => {
-  test('H07 `open` where no browser can be started: the address is printed and the server is up', async () => {
-    const begun = await watching([root], { command: 'open', env: { PATH: '/nonexistent' } });
+  test('H07 `open` where no browser can be started: a live session is served, its address printed', async () => {
+    const live = await startSession({ root: join(temporary(), '.preview') });
+    const begun = await watching([live.root], { command: 'open', env: { PATH: '/nonexistent' } });
     await until(() => begun.stderr().includes('no browser was opened'), 'it is said');
     expect((await ask(begun, '/')).status).toBe(200);
     expect(await begun.end()).toEqual({ code: 0, signal: null });
+  });
+
+  test('H07 any other session is a page of its own, for its owner alone', async () => {
+    const folder = join(temporary(), 'a b #%');
+    mkdirSync(folder);
+    const opened = await run(previewsArgv('open', 'session_001/step-0001', '--root', root, '--json'), {
+      cwd: '/',
+      env: { PATH: '/nonexistent', TMPDIR: folder },
+    });
+    const { url, path } = documentOf(opened);
+    expect(opened.code).toBe(0);
+    expect(opened.stderr).toMatch(/^no browser was opened: /);
+    expect(fileURLToPath(url.split('#')[0])).toBe(path);
+    expect(url.endsWith('#/session_001/step-0001')).toBe(true);
+    expect(path.startsWith(folder)).toBe(true);
+    expect(statSync(path).mode & 0o077).toBe(0);
+    expect(statSync(dirname(path)).mode & 0o077).toBe(0);
+    expect(readFileSync(path, 'utf8')).toMatch(/id="?recording/);
   });
 
   test('where an agent or CI runs it no browser is started', async () => {
