@@ -1,7 +1,7 @@
 // The page as one text: the built viewer, its parts that are needed, and the recording, all inline under a policy that
 // lets nothing else run and nothing be asked for.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_VERSION } from '../../../src/version.js';
 import type { PartName } from '../../viewer/shownas.js';
@@ -14,6 +14,8 @@ const VIEWER = join(__dirname, '../viewer');
 
 /** The page without its recording. */
 export interface Frame {
+  /** The link element of the page's icon, which is in itself. */
+  icon: string;
   styles: string[];
   scripts: string[];
 }
@@ -21,16 +23,9 @@ export interface Frame {
 export function frameFor(parts: readonly PartName[]): Frame {
   const read = (name: string) => readFileSync(join(VIEWER, name), 'utf8');
   return {
-    styles: [
-      read('viewer.css'),
-      ...(parts.length > 0 && existsSync(join(VIEWER, 'part.css')) ? [read('part.css')] : []),
-    ],
-    scripts: [
-      ...parts
-        .filter((name) => existsSync(join(VIEWER, `part-${name}.js`)))
-        .map((name) => read(`part-${name}.js`)),
-      read('viewer.js'),
-    ],
+    icon: /<link rel="icon" [^>]*>/.exec(read('index.html'))?.[0] ?? '',
+    styles: [read('viewer.css'), ...(parts.length > 0 ? [read('part.css')] : [])],
+    scripts: [...parts.map((name) => read(`part-${name}.js`)), read('viewer.js')],
   };
 }
 
@@ -75,6 +70,7 @@ export function compose(frame: Frame, { title, head, pieces, files }: Content): 
     '<meta name="referrer" content="no-referrer">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escaped(title)}</title>`,
+    frame.icon,
     ...styles.map((style) => `<style>${style}</style>`),
     '</head><body><div id="page"></div>',
     `<script type="application/json" id="recording">${inScript(head)}</script>`,
