@@ -42,6 +42,14 @@ export const KEYS: readonly Key[] = [
     does: 'search',
     act: () => document.querySelector<HTMLInputElement>('#search')?.focus(),
   },
+  {
+    keys: ['c'],
+    shown: 'c',
+    does: 'compare with another step, or back',
+    act: (state) => {
+      state.tab.value = state.tab.value === 'compare' ? 'preview' : 'compare';
+    },
+  },
   { keys: [']'], shown: ']', does: 'next tab', act: byTab(1) },
   { keys: ['['], shown: '[', does: 'tab before', act: byTab(-1) },
   { keys: ['t'], shown: 't', does: 'dark or light', act: (_, theme) => theme.toggle() },
@@ -67,6 +75,8 @@ export const PICTURE_KEYS: readonly (readonly [string, string])[] = [
   ['0', 'fit the picture'],
   ['1', 'picture at 100%'],
   ['Shift ← ↑ → ↓', 'move the picture'],
+  ['1 – 5', 'while comparing: side by side, swipe, onion skin, difference, blink'],
+  ['n p', 'while comparing: next changed region, the one before'],
 ];
 
 /** Copies a text, where that is allowed, and says so. */

@@ -1,5 +1,6 @@
 // The middle of the page: tabs, and what the selected step shows in each.
 import type { ShownDetail, ShownFile, ShownStep } from '../../src/stream.js';
+import { Compare } from './compare.js';
 import { copy } from './keys.js';
 import { Show } from './show.js';
 import { shownAs } from './shownas.js';
@@ -9,6 +10,7 @@ import { bytes, counted, titleOf, visible } from './words.js';
 
 const NAMES: Record<Tab, string> = {
   preview: 'Preview',
+  compare: 'Compare',
   terminal: 'Terminal',
   changes: 'Changes',
   files: 'Files',
@@ -113,6 +115,8 @@ function Views({ tab, ...props }: ViewProps & { tab: Tab }) {
   switch (tab) {
     case 'preview':
       return <PreviewView {...props} />;
+    case 'compare':
+      return <Compare {...props} />;
     case 'terminal':
       return <TerminalView {...props} />;
     case 'changes':

@@ -7,8 +7,10 @@ import { NOWHERE, type Place, readLink, writeLink } from './links.js';
 import type { Link, Source } from './source.js';
 import { holdSteps } from './steps.js';
 
-export const TABS = ['preview', 'terminal', 'changes', 'files', 'raw'] as const;
+export const TABS = ['preview', 'compare', 'terminal', 'changes', 'files', 'raw'] as const;
 export type Tab = (typeof TABS)[number];
+export const MODES = ['side', 'swipe', 'onion', 'difference', 'blink'] as const;
+export type Mode = (typeof MODES)[number];
 
 const BUCKETS = 600;
 const NO_QUERY: Query = { words: '' };
@@ -27,6 +29,9 @@ export function createState(source: Source) {
   const fresh = signal(0);
   const tab = signal<Tab>('preview');
   const artifact = signal<string | null>(null);
+  /** The step that is compared with; null: the one before. */
+  const versus = signal<number | null>(null);
+  const mode = signal<Mode>('swipe');
   const detail = signal<ShownDetail | null>(null);
   const detailProblem = signal<string | null>(null);
   const query = signal<Query>(NO_QUERY);
@@ -140,6 +145,7 @@ export function createState(source: Source) {
     step: following.value ? null : selected.value || null,
     tab: tab.value === 'preview' ? null : tab.value,
     artifact: artifact.value,
+    ...(tab.value === 'compare' ? { versus: versus.value, mode: mode.value } : {}),
   });
   const linkOf = () => writeLink({ ...place(), step: selected.value || null });
 
@@ -167,6 +173,10 @@ export function createState(source: Source) {
       if (to.step === null) follow();
       else select(to.step);
       artifact.value = to.artifact;
+      versus.value = to.versus;
+      mode.value = MODES.find((name) => name === to.mode) ?? mode.value;
+      // A link that names what it compares with is one to the comparison.
+      if (to.versus !== null && to.tab === null) tab.value = 'compare';
     });
     writing = false;
     shown = `${session.value?.key}/${to.step}`;
@@ -245,6 +255,8 @@ export function createState(source: Source) {
     fresh,
     tab,
     artifact,
+    versus,
+    mode,
     detail,
     detailProblem,
     query,
