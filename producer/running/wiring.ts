@@ -56,6 +56,7 @@ export async function pipeWiring({ aside }: Wired): Promise<Wiring> {
   const one = !aside && sameFile(1, 2);
   const pipes = await makePipes(one ? 1 : 2);
   const fds = pipes && (one ? [pipes[0]!, pipes[0]!] : pipes);
+  const readers: Socket[] = [];
   return {
     stdio: ['inherit', fds?.[0]?.write ?? 'pipe', fds?.[1]?.write ?? 'pipe'],
     prefix: [],
@@ -64,18 +65,21 @@ export async function pipeWiring({ aside }: Wired): Promise<Wiring> {
     size: PLAIN,
     streams: (child) => {
       if (!child) return [];
+      readers.push(...(pipes ?? []).map(reader));
       const out = {
-        source: pipes ? reader(pipes[0]!) : child.stdout!,
+        source: readers[0] ?? child.stdout!,
         fd: aside ? 2 : 1,
         stream: 'stdout',
       } as const;
       if (one && pipes) return [out];
-      return [out, { source: pipes ? reader(pipes[1]!) : child.stderr!, fd: 2, stream: 'stderr' }];
+      return [out, { source: readers[1] ?? child.stderr!, fd: 2, stream: 'stderr' }];
     },
     handed: () => {
       for (const pipe of pipes ?? []) closeSync(pipe.write);
     },
-    close: () => {},
+    close: () => {
+      for (const [at, pipe] of (pipes ?? []).entries()) pipe.release(readers[at]?.readableEnded === true);
+    },
   };
 }
 
@@ -98,6 +102,7 @@ export async function terminalWiring(order: Wired, onSize: (size: Size) => void)
   const terminal = await openTerminal(onSize);
   const { slave, master } = terminal;
   const pipes = isTerminal(2) ? null : await makePipes(1);
+  let errors: Socket | null = null;
   // What `setsid` could not start it would complain about itself.
   const there = findProgram(order.argv[0]!, order.cwd ?? '.', order.env['PATH']) !== null;
   const controls = isTerminal(0) && there && canControl();
@@ -112,7 +117,8 @@ export async function terminalWiring(order: Wired, onSize: (size: Size) => void)
       if (!child) return [];
       const shown: Source = { source: master, fd: 1, stream: 'stdout', rest: terminal.rest };
       if (isTerminal(2)) return [shown];
-      return [shown, { source: pipes ? reader(pipes[0]!) : child.stderr!, fd: 2, stream: 'stderr' }];
+      errors = pipes && reader(pipes[0]!);
+      return [shown, { source: errors ?? child.stderr!, fd: 2, stream: 'stderr' }];
     },
     handed: () => {
       closeSync(slave);
@@ -120,6 +126,7 @@ export async function terminalWiring(order: Wired, onSize: (size: Size) => void)
     },
     close: () => {
       master.destroy();
+      pipes?.[0]?.release(errors?.readableEnded === true);
       leave();
     },
   };
