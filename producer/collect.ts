@@ -10,6 +10,8 @@ import { LIMITS } from '../src/version.js';
 import { isPlainFile, type Learned, learn, type Said } from './facts.js';
 
 const IN_PROJECT = '{project}/';
+/** Names itself and nothing else. To make an expression of the first glob takes as long as all else here. */
+const PLAIN_PATH = /^[\w-]+(?:[./][\w-]+)*$/;
 /** Rules of a recipe that states none. */
 export const DEFAULT_RULES: ArtifactRule[] = [
   { path: 'render.*', role: 'hero' },
@@ -44,7 +46,9 @@ export function collect(stage: Stage, recipe: Recipe, produced: Produced): Colle
   for (const rule of recipe.artifacts ?? (recipe.run ? DEFAULT_RULES : [])) {
     const inProject = rule.path.startsWith(IN_PROJECT);
     const glob = inProject ? rule.path.slice(IN_PROJECT.length) : rule.path.replaceAll('{name}', '*');
-    const matches = picomatch(glob, { dot: glob.includes('/.') || glob.startsWith('.') });
+    const matches = PLAIN_PATH.test(glob)
+      ? (path: string) => path === glob
+      : picomatch(glob, { dot: glob.includes('/.') || glob.startsWith('.') });
     const pool = inProject
       ? produced.sources.filter((path) => !rule.changed || produced.changed.has(path))
       : made;

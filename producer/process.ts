@@ -40,6 +40,9 @@ export interface RunOptions {
 const GRACE_MS = 500;
 /** In the environment of a renderer and all it starts, by which those that left its group are found. */
 const MARK = 'PREVIEW_RENDER_ID';
+/** No system starts so many processes in this time that their numbers begin anew. */
+const ALL_NUMBERS_MS = 5000;
+const NONE: ReadonlySet<number> = new Set();
 /** An environment larger than this may hide its mark. */
 const ENVIRON_BYTES = 1024 * 1024;
 
@@ -57,6 +60,8 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
       stdio: [options.input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       detached: true,
     });
+    // Read while it runs: what was there before it is none of what it starts.
+    const older = options.one_line ? null : olderThan(child.pid);
     let timed_out = false;
     let over: string | null = null;
     let killer: NodeJS.Timeout | undefined;
@@ -128,7 +133,7 @@ export function runCommand(argv: readonly string[], options: RunOptions): Promis
       if (ended) return;
       // Whatever it left behind has no one to work for now. What holds the pipes open is waited for no longer than a grace.
       end('SIGKILL');
-      if (!options.one_line) killMarked(mark);
+      if (older) killMarked(mark, monotonicMs() - began < ALL_NUMBERS_MS ? older : NONE);
       const giveUp = setTimeout(() => finish({ exit_code, signal, missing: false }), GRACE_MS);
       child.on('close', () => {
         clearTimeout(giveUp);
@@ -148,12 +153,17 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   }
 }
 
+/** The processes with smaller numbers: what is started later gets one of them only when all others have been given. */
+const olderThan = (started: number | undefined): Set<number> =>
+  new Set(started === undefined ? [] : pids().filter((pid) => pid < started));
+
 /** Ends what left the group (setsid) by the mark in its environment. Only Linux tells; elsewhere the group must do. */
-function killMarked(mark: string): void {
+function killMarked(mark: string, older: ReadonlySet<number>): void {
   if (process.platform !== 'linux') return;
   const wanted = `${MARK}=${mark}`;
   const buffer = Buffer.allocUnsafe(ENVIRON_BYTES);
   for (const pid of pids()) {
+    if (older.has(pid)) continue;
     if (!readSmall(`/proc/${pid}/environ`, buffer).includes(wanted)) continue;
     try {
       process.kill(pid, 'SIGKILL');

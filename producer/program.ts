@@ -13,8 +13,10 @@ export function findProgram(
     : path.split(delimiter).map((dir) => join(dir || cwd, name));
   for (const candidate of candidates) {
     try {
+      // In most folders it is not, which is not to be an error each time.
+      if (!statSync(candidate, { throwIfNoEntry: false })?.isFile()) continue;
       accessSync(candidate, constants.X_OK);
-      if (statSync(candidate).isFile()) return candidate;
+      return candidate;
     } catch {
       // Not this one: the next folder of PATH.
     }

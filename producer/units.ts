@@ -69,6 +69,7 @@ export function mainSource(
   sources: readonly string[],
   globs: readonly string[] = [],
 ): string {
+  if (sources.length < 2) return sources[0] ?? '';
   const named = globs.map((glob) => picomatch([glob, `${glob.replace(/\/+$/, '')}/**`]));
   const first = named
     .map((matches) => sources.filter((path) => matches(path)))

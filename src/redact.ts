@@ -72,6 +72,8 @@ export function findSecrets(text: string): Range[] {
 function secretsIn(text: string): Range[] {
   const found: Range[] = [];
   for (const pattern of PATTERNS) {
+    // To look for all hits another expression is made, which for nearly every text is in vain.
+    if (!pattern.test(text)) continue;
     for (const hit of text.matchAll(new RegExp(pattern.source, `${pattern.flags}gd`))) {
       const at = hit.indices?.slice(1).find(Boolean) ?? hit.indices![0]!;
       const value = text.slice(at[0], at[1]);
