@@ -5,6 +5,8 @@ import { PACKAGE_VERSION } from './version.js';
 export interface CommandModule {
   /** Runs with the arguments behind the command's name; resolves to the exit code. */
   main(argv: string[]): number | Promise<number>;
+  /** True where all is done and written by then: the process ends at once, and does not put its memory in order first. */
+  endsAtOnce?: boolean;
 }
 
 /** Loads and runs a command. `load` returns null for a name there is no bundle of. */
@@ -47,5 +49,6 @@ function run(module: CommandModule | null, argv: string[]): void {
   else
     outcome.then((code) => {
       process.exitCode = code;
+      if (module.endsAtOnce) process.exit();
     });
 }

@@ -4,6 +4,9 @@ import { PreviewError } from '../../src/errors.js';
 import { shellQuote } from '../../src/text.js';
 import { captureAndReport } from '../recording.js';
 
+/** All that it prints is written at once. */
+export const endsAtOnce = true;
+
 export function main(argv: string[]): Promise<number> {
   return runCommand('preview', argv, (done) => {
     const made = command('preview capture', 'Render the project as it is now and record it as one step.');
