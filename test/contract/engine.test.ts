@@ -1,7 +1,7 @@
 // What a recipe can ask of the engine: a command for every file, commands side by side, several recipes at once,
 // warnings from output, limits, a folder for temporary files, no network.
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -391,4 +391,40 @@ test('no network unless the recipe says so', async () => {
   } finally {
     server.close();
   }
+});
+
+describe.skipIf(process.platform !== 'linux')('where a way to keep commands off the network fails', () => {
+  const likely = process.geteuid?.() === 0 ? '--net' : '--user';
+  /** An `unshare` that refuses one way or all, and starts what it is given otherwise. */
+  const FAKE = `#!/bin/sh
+case "$REFUSED" in "$1"|all) echo 'unshare: unshare failed: Operation not permitted' >&2; exit 1;; esac
+while [ "$1" != -- ]; do shift; done
+shift
+exec "$@"
+`;
+  async function captureWith(refused: string, script = 'cp a.png "$PREVIEW_OUT/render.png"') {
+    const project = projectWith({
+      quick: { sources: ['a.png'], run: [sh(`echo run >> runs; ${script}`)], artifacts: hero },
+    });
+    const bin = temporary();
+    writeFileSync(join(bin, 'unshare'), FAKE, { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env['PATH']}`, REFUSED: refused };
+    const { code, stdout } = await preview(project, ['capture', '--json'], env);
+    const { generator } = readJson(JSON.parse(stdout).manifest_path);
+    const runs = readFileSync(join(project, 'runs'), 'utf8');
+    return { code, network: generator.network, runs };
+  }
+
+  test.each([
+    ['none: the first is taken', 'none of them', { code: 0, network: 'none', runs: 'run\n' }],
+    ['the likelier one: the other is taken', likely, { code: 0, network: 'none', runs: 'run\n' }],
+    ['all: they run as they are', 'all', { code: 0, network: 'not kept off', runs: 'run\n' }],
+  ])('%s', async (_, refused, expected) => {
+    expect(await captureWith(refused)).toEqual(expected);
+  });
+
+  test('a command that says the same is not run again without one', async () => {
+    const { code, runs } = await captureWith('none of them', 'echo unshare: no >&2; exit 1');
+    expect({ code, runs }).toEqual({ code: 4, runs: 'run\n' });
+  });
 });
