@@ -1,5 +1,5 @@
 // How both programs speak: one JSON document or people's text on stdout, errors and progress on stderr, an exit code.
-// Nothing here ends the process: dispatch.ts does, or sets its exit code and lets it end by itself.
+// Nothing here ends the process; the two cli.ts files see to its end.
 
 import { writeSync } from 'node:fs';
 import { monotonicMs } from './clock.js';

@@ -9,11 +9,12 @@ export interface CommandModule {
   endsAtOnce?: boolean;
 }
 
-/** Loads and runs a command. `load` returns null for a name there is no bundle of. */
+/** Loads and runs a command. `load` returns null for a name there is no bundle of; `end` ends the process. */
 export function dispatch(
   program: 'preview' | 'previews',
   name: string | undefined,
   load: (file: string) => CommandModule | null,
+  end?: () => void,
 ): void {
   const argv = process.argv.slice(2);
   if (name === '--version' || name === '-V') {
@@ -38,17 +39,17 @@ export function dispatch(
     process.exitCode = 2;
     return;
   }
-  run(known ?? load('help'), argv.slice(1));
+  run(known ?? load('help'), argv.slice(1), end);
   if (name === undefined) process.exitCode = 2;
 }
 
-function run(module: CommandModule | null, argv: string[]): void {
+function run(module: CommandModule | null, argv: string[], end?: () => void): void {
   if (module === null) throw new Error('the package is incomplete: its help is missing');
   const outcome = module.main(argv);
   if (typeof outcome === 'number') process.exitCode = outcome;
   else
     outcome.then((code) => {
       process.exitCode = code;
-      if (module.endsAtOnce) process.exit();
+      if (module.endsAtOnce) end?.();
     });
 }
