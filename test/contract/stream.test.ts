@@ -1,5 +1,5 @@
 // What the server tells its pages: a snapshot, then every step once and in order, whatever happens to the connection.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cursorText, readCursor } from '../../consumer/server/cursor.js';
@@ -477,6 +477,55 @@ describe('I10 caps', () => {
     await shows(page, 4);
     greedy.socket.resume();
     await until(() => greedy.closed() !== null, 'it learns that');
+  });
+
+  test('sessions that no page shows are kept a while, and so many of them', async () => {
+    const root = join(temporary(), '.preview');
+    for (let n = 0; n < 5; n++) await stopSession((await startSession({ root })).dir);
+    const watches = () =>
+      readdirSync('/proc/self/fdinfo').flatMap((fd) => {
+        try {
+          return readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').match(/^inotify wd:/gm) ?? [];
+        } catch {
+          // ENOENT: it was closed meanwhile.
+          return [];
+        }
+      }).length;
+    const address = await serving({ root }, { limits: { idleHubs: 2, idleHubMs: 3_600_000 } });
+    const page = await openPage(address);
+    const one = watches();
+    for (const key of ['session_004', 'session_003', 'session_002', 'session_001']) {
+      page.hello(key);
+      await page.until(() => page.session()?.key === key, `${key} is shown`);
+    }
+    // The one that is shown, and two more; three of five have been let go or were never opened.
+    await until(() => watches() === one + 2, 'the older ones are let go');
+    const brief = await serving({ root }, { limits: { idleHubMs: 50 } });
+    const before = watches();
+    const other = await openPage(brief);
+    await until(() => watches() === before + 1, 'it is followed');
+    other.socket.close();
+    await until(() => watches() === before, 'it is let go');
+  });
+
+  test('G10 a page that reads nothing while much is published costs no more than the cap', async () => {
+    const recorded = await recordSession(1);
+    const address = await serving({ root: recorded.root }, { limits: { bufferedBytes: 64 * 1024 } });
+    const page = await openPage(address);
+    const stalled = await openPage(address);
+    stalled.socket.pause();
+    const long = '漢'.repeat(400);
+    for (let n = 0; address.server.pages() > 1; n++) {
+      // The kernel takes some megabytes before the server has to keep anything.
+      if (n === 3000) throw new Error('it is never let go');
+      if (n < 500) await publish(recorded.session, bundleOf(n), { command: `${n} ${long}` });
+      else stalled.socket.send(JSON.stringify({ type: 'range', id: n, from: 1, to: 200 }));
+      if (n >= 500) await new Promise((resume) => setImmediate(resume));
+    }
+    const count = () => page.session()!.step_count;
+    await page.until(() => page.steps().at(-1) === count() && count() > 1, 'the other shows all');
+    expect(page.steps()).toEqual(upTo(count()));
+    expect(page.snapshots()).toHaveLength(1);
   });
 
   test('so many steps at once that a page begins anew', async () => {
