@@ -13,6 +13,7 @@ import { keyOf } from './changes.js';
 import { findRecipe, loadProject, type NamedRecipe, type Project, partsOf } from './config.js';
 import { type CaptureResult, resultOf } from './result.js';
 import { lookUpTools } from './tools.js';
+import { refuseVast } from './vast.js';
 
 /** The recipe a capture uses: the one named, the config's default, or what `init` would have found. */
 export async function chooseRecipe(
@@ -36,6 +37,7 @@ export async function capture(options: CaptureOptions): Promise<CaptureResult> {
   const env = options.env ?? process.env;
   const began = { ...now(), clock: monotonicMs() };
   const project = loadProject(cwd);
+  refuseVast(project.dir);
   const place = { cwd, env, root: options.root, session: options.session };
   // The recipe comes first: a wrong name must not begin a session.
   const recipe = await chooseRecipe(project, options.recipe, options.into?.root ?? findRoot(place));

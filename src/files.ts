@@ -5,7 +5,7 @@ import { relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { statOf as stateOf } from './disk.js';
 import { PreviewError } from './errors.js';
-import { MATCH, statOf, tooMany, type Walk, walkAll, walkGlobs } from './filewalk.js';
+import { MATCH, MAX_LOOKED, statOf, tooMany, type Walk, walkAll, walkGlobs } from './filewalk.js';
 import { gitTop, NOTES_SUFFIX, ROOT_NAME } from './layout.js';
 
 /** A listing stops here, and says so (I10). */
@@ -23,6 +23,8 @@ export interface SourceOptions {
   previewRoot?: string | undefined;
   /** At most this many files (`MAX_FILES`). */
   limit?: number | undefined;
+  /** At most so many files and folders are looked at to find them (`MAX_LOOKED`). */
+  look?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -79,7 +81,8 @@ export async function listNames(projectDir: string, options: SourceOptions = {})
     const why = git.listed ? 'git knows no file in it' : git.reason;
     if (gitTop(projectDir) !== null) problems.push(`the folder itself is listed: ${why}`);
   }
-  const walk: Walk = { projectDir, isSource, limit, found: new Set(), problems, complete: true };
+  const left = options.look ?? MAX_LOOKED;
+  const walk: Walk = { projectDir, isSource, limit, found: new Set(), problems, complete: true, left };
   if (globs) walkGlobs(walk, globs);
   else walkAll(walk);
   return {

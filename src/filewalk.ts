@@ -21,7 +21,12 @@ export interface Walk {
   found: Set<string>;
   problems: string[];
   complete: boolean;
+  /** Entries of folders that may still be looked at, whether they match or not. */
+  left: number;
 }
+
+/** Whatever matches, a walk ends after so many entries, and says so (I10): a second or two of reading folders. */
+export const MAX_LOOKED = 1_000_000;
 
 /** What to look for below one folder. Matchers get the path below `base`. */
 interface Search {
@@ -132,7 +137,16 @@ function walkFolder(walk: Walk, search: Search): number[] {
   const hits = search.matchers.map(() => 0);
   const folders = [{ path: search.base, below: '', depth: 0 }];
   for (let folder = folders.pop(); folder; folder = folders.pop()) {
-    for (const entry of readFolder(walk, folder.path)) {
+    const entries = readFolder(walk, folder.path);
+    walk.left -= entries.length;
+    if (walk.left < 0) {
+      walk.problems.push(
+        "so many files and folders lie here that not all were looked at; name the folders in the recipe's sources",
+      );
+      walk.complete = false;
+      return hits;
+    }
+    for (const entry of entries) {
       const path = folder.path === '' ? entry.name : `${folder.path}/${entry.name}`;
       const below = folder.below === '' ? entry.name : `${folder.below}/${entry.name}`;
       if (entry.isDirectory()) {

@@ -15,6 +15,7 @@ import { lacksOf, overflowOf } from '../render/web/checks.js';
 import { type Served, serve } from '../render/web/server.js';
 import { answerFrom, ORIGIN } from '../render/web/site.js';
 import { fullShot, placeOf, shot, TALLEST, type Visit, visit } from '../render/web/visit.js';
+import { sayAtEnd, type Waits } from '../render/web/waiting.js';
 
 const VIEWS = 8;
 const REFUSED = 'net::ERR_INTERNET_DISCONNECTED';
@@ -27,6 +28,7 @@ type Options = {
   widths: number[];
   waitFor: string;
   full: boolean;
+  waits: Waits;
 };
 
 renderer('web', async () => {
@@ -39,9 +41,12 @@ renderer('web', async () => {
   });
   const out = process.env['PREVIEW_OUT'];
   if (!out) throw failure('expected a folder in $PREVIEW_OUT');
+  const waits = sayAtEnd();
+  if (values.serve) waits(`an answer of the server that ${values.serve} starts`);
   const server = values.serve ? await serve(values.serve, Number(values.port) || 0) : null;
   let browser: Browser | null = null;
   try {
+    waits('Chromium to start');
     browser = await launch();
     await look(browser, {
       out,
@@ -50,6 +55,7 @@ renderer('web', async () => {
       widths: widthsFrom(values.widths),
       waitFor: values['wait-for'] ?? '',
       full: values.full === 'true',
+      waits,
     });
   } finally {
     await browser?.close();
@@ -103,7 +109,7 @@ async function look(browser: Browser, options: Options): Promise<void> {
     'console.txt': 'Console',
     'document.html': 'Document',
   };
-  const main = await visit(context, addresses[0]!, widths[0]!, options.waitFor);
+  const main = await visit(context, addresses[0]!, widths[0]!, options.waitFor, options.waits);
   if (main.status === 404 && 'folder' in place)
     throw failure(`${placeOf(addresses[0]!)} is not in ${place.folder}`);
   if (main.status >= 400) warnings.push(`http_status: ${placeOf(addresses[0]!)} answers with ${main.status}`);
@@ -136,7 +142,7 @@ async function look(browser: Browser, options: Options): Promise<void> {
 async function others(
   context: BrowserContext,
   addresses: string[],
-  { out, widths, waitFor, full }: Options,
+  { out, widths, waitFor, full, waits }: Options,
   warnings: string[],
   labels: Record<string, string>,
 ): Promise<void> {
@@ -147,7 +153,7 @@ async function others(
   // With `full` each width is shown twice.
   const room = full ? VIEWS / 2 : VIEWS;
   for (const [n, { url, width }] of wanted.slice(0, room).entries()) {
-    const seen = await visit(context, url, width, url === addresses[0] ? waitFor : '');
+    const seen = await visit(context, url, width, url === addresses[0] ? waitFor : '', waits);
     const name = `views/${n + 1}-${width}.png`;
     await shot(seen.page, join(out, name));
     labels[name] = `${placeOf(url)} at ${width} px`;
@@ -155,7 +161,8 @@ async function others(
     if (url !== addresses[0]) {
       if (seen.status >= 400) warnings.push(`http_status: ${placeOf(url)} answers with ${seen.status}`);
       warnings.push(...troubles(seen));
-    } else if (full) await fullView(seen, `views/${n + 1}-${width}-full.png`, width, out, warnings, labels);
+    } else if (full)
+      await fullView(seen, `views/${n + 1}-${width}-full.png`, width, { out, waits }, warnings, labels);
     await seen.page.close();
   }
   if (wanted.length > room) warnings.push(`left_out: ${wanted.length - room} more views are not shown`);
@@ -164,11 +171,11 @@ async function others(
 /** What `--full` adds of the first page: all of it, the dark scheme, the document as it stands, and every request. */
 async function more(
   { page, heard }: Visit,
-  { out, widths }: Options,
+  { out, widths, waits }: Options,
   warnings: string[],
   labels: Record<string, string>,
 ) {
-  await fullView({ page }, 'views/0-full.png', widths[0]!, out, warnings, labels);
+  await fullView({ page }, 'views/0-full.png', widths[0]!, { out, waits }, warnings, labels);
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
   await shot(page, join(out, 'views/0-dark.png'));
   labels['views/0-dark.png'] = 'where a dark scheme is preferred';
@@ -181,11 +188,11 @@ async function fullView(
   { page }: Pick<Visit, 'page'>,
   name: string,
   width: number,
-  out: string,
+  { out, waits }: Pick<Options, 'out' | 'waits'>,
   warnings: string[],
   labels: Record<string, string>,
 ) {
-  const height = await fullShot(page, join(out, name));
+  const height = await fullShot(page, join(out, name), waits);
   labels[name] = `the whole page at ${width} px`;
   if (height > TALLEST)
     warnings.push(`left_out: at ${width} px the page is ${height} px tall; its first ${TALLEST} are shown`);

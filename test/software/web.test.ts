@@ -1,5 +1,7 @@
 // The recipes `web`, `web-full` and `web-url` on little sites, with Chromium.
 import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findProgram } from '../../producer/program.js';
@@ -17,6 +19,35 @@ const projectOf = (files: Record<string, string | Uint8Array>) => {
 };
 
 withPrograms('web', { chromium: 'chromium' }, () => {
+  test('a script that loops for ever after the page has loaded: the timeout says what was waited for', async () => {
+    const project = projectOf({
+      'index.html': page('<script>onload = () => setTimeout(() => { for (;;); }, 50)</script>'),
+      'preview.config.json': JSON.stringify({ recipes: { web: { uses: 'web', timeout_s: 30 } } }),
+    });
+    const { result } = await captureWith(project, 'web', { code: 4 });
+    expect(result['warnings']).toEqual([
+      expect.stringMatching(
+        /^renderer_timeout: web was ended after 30 s: it was still waiting for a script of \/index\.html that keeps the page busy; look for a loop/,
+      ),
+    ]);
+  });
+
+  test('an address that takes requests and never answers is named, and what to try', async () => {
+    const server = createServer(() => {});
+    await new Promise<void>((listening) => server.listen(0, 'localhost', listening));
+    const url = `http://localhost:${(server.address() as AddressInfo).port}/`;
+    try {
+      const project = projectOf({
+        'preview.config.json': JSON.stringify({ recipes: { dev: { uses: 'web-url', with: { url } } } }),
+      });
+      const { result } = await captureWith(project, 'dev', { code: 4 });
+      expect(result['warnings'].join()).toContain(`no answer from ${url} within 30 s; see whether`);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
   test('a folder at three widths, with scripts, styles and the accessibility tree; nothing is wrong with it', async () => {
     const project = projectOf({
       'site/index.html': page(

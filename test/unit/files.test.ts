@@ -202,6 +202,18 @@ describe('globs', () => {
     });
   });
 
+  test('I10: a walk ends after so many files and folders, whatever matches, and says so', async () => {
+    for (const name of ['a/1.txt', 'b/2.txt', 'c/3.txt']) {
+      mkdirSync(dirname(join(dir, name)), { recursive: true });
+      writeFileSync(join(dir, name), '');
+    }
+    const list = (look: number) => listSources(dir, { sources: ['**/*.svg', '**/3.txt'], look });
+    expect(await list(6)).toMatchObject({ files: ['c/3.txt'], complete: true });
+    const cut = await list(2);
+    expect([cut.files, cut.complete]).toEqual([[], false]);
+    expect(cut.problems.join()).toMatch(/not all were looked at; name the folders in the recipe's sources/);
+  });
+
   test('I10: a list stops at its limit and says so', async () => {
     write('a', 'b', 'c');
     expect(await list({ sources: ['*'], limit: 3 })).toMatchObject({ problems: [], complete: true });

@@ -54,7 +54,9 @@ export async function serve(command: string, stated: number): Promise<Served> {
     if (over) throw failure(`${command} ended before it answered on port ${port}: ${last}`);
     if (Date.now() > deadline) {
       await close();
-      throw failure(`${command} did not answer on port ${port} within ${READY_MS / 1000} s: ${last}`);
+      throw failure(
+        `${command} did not answer on port ${port} within ${READY_MS / 1000} s; with.port says where it listens, if not there${last ? `. It says: ${last}` : ''}`,
+      );
     }
     await new Promise((resume) => setTimeout(resume, ASK_EVERY_MS));
   }

@@ -1,7 +1,10 @@
 // One visit of a page in a window of some width: waits until it stands still, listens to what goes wrong, takes pictures.
 import type { BrowserContext, Page } from 'playwright-core';
+import { sleep } from '../../../src/clock.js';
+import { named } from '../names.js';
 import { failure } from '../programs.js';
 import { firstLine } from './browser.js';
+import type { Waits } from './waiting.js';
 
 export type Heard = {
   /** `error: …`, `warning: …`, `log: …`, in their order. */
@@ -20,6 +23,8 @@ const HEIGHTS = [
 const LOAD_MS = 30_000;
 /** A page that polls for ever is never idle; what it has by then is what it is. */
 const IDLE_MS = 3000;
+/** A page at rest answers at once; one that does not by then is busy. */
+const ANSWER_MS = 3000;
 const TALLEST = 6000;
 const MESSAGES = 500;
 
@@ -29,32 +34,79 @@ export async function visit(
   url: string,
   width: number,
   waitFor: string,
+  waits: Waits,
 ): Promise<Visit> {
   const page = await context.newPage();
   const height = HEIGHTS.find(({ to }) => width <= to)!.height;
   await page.setViewportSize({ width, height });
   const heard = listen(page);
+  const loading = pending(page);
   let status: number;
+  waits(`${placeOf(url)} to load`);
   try {
     const response = await page.goto(url, { waitUntil: 'load', timeout: LOAD_MS });
     status = response?.status() ?? 0;
   } catch (error) {
-    throw failure(`${url} cannot be opened: ${firstLine(error)}`);
+    if (!isTimeout(error)) throw failure(`${url} cannot be opened: ${firstLine(error)}`);
+    throw failure(await whyNotLoaded(page, url, loading));
   }
   if (waitFor) {
+    waits(`${placeOf(url)} to show ${waitFor}`);
     try {
       await page.locator(waitFor).first().waitFor({ timeout: LOAD_MS });
     } catch {
       throw failure(`${url} never showed ${waitFor}, which with.wait_for waits for`);
     }
   }
-  await settle(page);
+  await settle(page, waits);
+  // From here on it is asked, and pictures are taken of it.
+  waits(busyWords(url));
   return { page, status, heard };
 }
 
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError';
+
+/** A script that never gives way keeps everything waiting that is asked of its page. */
+const busyWords = (url: string): string =>
+  `a script of ${placeOf(url)} that keeps the page busy; look for a loop that never ends, or raise the recipe's timeout_s`;
+
+/** What of a page has been answered, and what has been asked for and is still to come. */
+function pending(page: Page) {
+  const open = new Set<string>();
+  const state = { answered: false, open };
+  page.on('request', (request) => open.add(request.url()));
+  page.on('requestfinished', (request) => open.delete(request.url()));
+  page.on('requestfailed', (request) => open.delete(request.url()));
+  page.on('response', (response) => {
+    if (response.request().isNavigationRequest() && response.frame() === page.mainFrame())
+      state.answered = true;
+  });
+  return state;
+}
+
+/** Why a page has not loaded in time, and what to try. */
+async function whyNotLoaded(page: Page, url: string, { answered, open }: ReturnType<typeof pending>) {
+  const time = `${LOAD_MS / 1000} s`;
+  if (!answered)
+    return `no answer from ${url} within ${time}; see whether what should answer there runs, such as with curl`;
+  const idle = page.evaluate('0').then(
+    () => true,
+    () => true,
+  );
+  const place = placeOf(url);
+  if (!(await Promise.race([idle, sleep(ANSWER_MS).then(() => false)])))
+    return `${place} did not load within ${time}: a script of it keeps the page busy; look for a loop that never ends`;
+  const left = [...open].map(placeOf);
+  return `${place} was still loading after ${time}${left.length > 0 ? `: no answer for ${named(left)}` : ''}; see whether they can be had, or leave them out`;
+}
+
 /** Until requests have ended, fonts are there and two frames have been painted. */
-async function settle(page: Page): Promise<void> {
+async function settle(page: Page, waits: Waits): Promise<void> {
+  waits(`the requests of ${placeOf(page.url())} to end`);
   await page.waitForLoadState('networkidle', { timeout: IDLE_MS }).catch(() => undefined);
+  waits(busyWords(page.url()));
+  await page.evaluate('0');
+  waits(`the fonts of ${placeOf(page.url())} to load`);
   await page.evaluate(
     'document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0)))))',
   );
@@ -106,12 +158,13 @@ export const shot = (page: Page, path: string): Promise<Buffer> =>
   page.screenshot({ path, animations: 'disabled', caret: 'hide' });
 
 /** The whole page from top to bottom, 6000 px at most; returns how tall it is. */
-export async function fullShot(page: Page, path: string): Promise<number> {
+export async function fullShot(page: Page, path: string, waits: Waits): Promise<number> {
   // What loads when it is scrolled to is scrolled to.
   const height = await page.evaluate<number>(
     '(async () => { for (let y = 0; y < document.documentElement.scrollHeight && y < 6000; y += innerHeight) { scrollTo(0, y); await new Promise(requestAnimationFrame); } scrollTo(0, 0); return document.documentElement.scrollHeight; })()',
   );
-  await settle(page);
+  await settle(page, waits);
+  waits(busyWords(page.url()));
   const width = page.viewportSize()!.width;
   await page.screenshot({
     path,
