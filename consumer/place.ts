@@ -1,7 +1,7 @@
 // Where a consumer's command looks: the REF it was given, resolved from the working directory.
 
 import { join } from 'node:path';
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { command, text } from '../src/command.js';
 import { statOf } from '../src/disk.js';
 import { PreviewError } from '../src/errors.js';
@@ -45,4 +45,11 @@ export function sessionOfRef(ref: Ref): string {
       '`preview capture` begins one',
     );
   return session;
+}
+
+/** For options that take steps: `10..20`, or one. */
+export function stepRange(value: string): { from: number; to: number } {
+  const match = /^(\d{1,9})(?:\.\.(\d{1,9}))?$/.exec(value);
+  if (!match) throw new InvalidArgumentError('expected steps such as 10..20, or one such as 12');
+  return { from: Number(match[1]), to: Number(match[2] ?? match[1]) };
 }

@@ -17,7 +17,7 @@ Reads what \`preview\` recorded, and what CLI-Anything did. Never writes into a 
   blame      which step last changed a place of the picture
   bisect     the first step at which a place of the picture, or a fact, changed
   html       write a session as one page that opens in any browser
-  export     write a session in another program's form into a new folder
+  export     write a session in another program's form into a new folder, or as a film
 
 A ref is a preview root, a session, a step or a bundle: a path, or a name such as
 session_003, session_003/step-0042, step-0042. Without one: the current session.

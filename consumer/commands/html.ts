@@ -1,6 +1,5 @@
 // `previews html [REF] -o FILE`: a session as a page that needs nothing but a browser.
 import { join, resolve } from 'node:path';
-import { InvalidArgumentError } from 'commander';
 import { humanBytes, painter, printJson, progress, say } from '../../src/cli.js';
 import { runCommand, text, whole } from '../../src/command.js';
 import { workingDirectory } from '../../src/layout.js';
@@ -9,7 +8,7 @@ import { neutralise } from '../../src/text.js';
 import { MARK } from '../exporting/html/compose.js';
 import { exportHtml, type HtmlExport, MAX_BYTES } from '../exporting/html/export.js';
 import { openOutput, writeOutput } from '../exporting/output.js';
-import { refCommand, refOf, sessionOfRef } from '../place.js';
+import { refCommand, refOf, sessionOfRef, stepRange } from '../place.js';
 
 interface Options {
   root?: string;
@@ -24,7 +23,7 @@ export function main(argv: string[]): Promise<number> {
   return runCommand('previews', argv, () =>
     refCommand('html', 'Write a session, or some of its steps, as one page that opens in any browser.')
       .requiredOption('-o, --output <path>', 'the file, or with --dir the folder, to write', text)
-      .option('--steps <a..b>', 'only these steps, such as 10..20', range)
+      .option('--steps <a..b>', 'only these steps, such as 10..20', stepRange)
       .option('--max-bytes <n>', 'leave out what does not fit, and say so', whole, MAX_BYTES)
       .option('--dir', 'a folder: the pictures lie beside the page instead of in it')
       .addHelpText('after', ORDER)
@@ -58,12 +57,6 @@ const ORDER = `
 What does not fit is left out in this order, the oldest first, and named here and in the page: files that are only
 offered for download, models, clips, other pictures, texts, main pictures, thumbnails. Steps may take half of the room;
 where they need more, the oldest are left out.`;
-
-function range(value: string): { from: number; to: number } {
-  const match = /^(\d{1,9})(?:\.\.(\d{1,9}))?$/.exec(value);
-  if (!match) throw new InvalidArgumentError('expected steps such as 10..20, or one such as 12');
-  return { from: Number(match[1]), to: Number(match[2] ?? match[1]) };
-}
 
 function writeFolder(named: string, session: string, { html, beside }: HtmlExport): string {
   const output = openOutput(named, session);

@@ -1,4 +1,4 @@
-// The forms that a session can be exported in.
+// The forms that a session can be exported in: as a folder in another program's layout, or as one file.
 import type { Recording, SeenHead } from '../../src/formats/seen.js';
 import type { Problem } from '../../src/schema.js';
 import { exportCliAnything } from './clianything.js';
@@ -13,17 +13,23 @@ export interface Exported {
   problems: Problem[];
 }
 
-export interface ExportFormat {
-  description: string;
-  /** The recording's own format, where exporting it would only copy it. */
-  same: Recording['format'];
-  write(recording: Recording, head: SeenHead, output: Output): Exported;
-}
+export type ExportFormat = { description: string } & (
+  | {
+      kind: 'folder';
+      /** The recording's own format, where exporting it would only copy it. */
+      same: Recording['format'];
+      write(recording: Recording, head: SeenHead, output: Output): Exported;
+    }
+  /** Made by ffmpeg: see timelapse/, which is loaded only for it. */
+  | { kind: 'film' }
+);
 
 export const FORMATS: Record<string, ExportFormat> = {
   'cli-anything': {
     description: "a folder in CLI-Anything's layout, for `cli-hub previews`",
+    kind: 'folder',
     same: 'cli-anything',
     write: exportCliAnything,
   },
+  timelapse: { description: 'an MP4 of the pictures with the commands beside them', kind: 'film' },
 };

@@ -1,6 +1,7 @@
-// The folder that a user named for an export: the one place of the consumer that writes. It is filled aside and appears
-// under its name whole, or not at all; an existing one that holds something, or a place in a session, is refused.
+// The folder or file that a user named for an export. It is filled aside and appears under its name whole, or not at all;
+// an existing one that holds something else, or a place in a session, is refused.
 import {
+  appendFileSync,
   chmodSync,
   closeSync,
   copyFileSync,
@@ -75,40 +76,77 @@ export function openOutput(named: string, session: string): Output {
   };
 }
 
+/** A file that appears under its name whole, or not at all. */
+export interface OutputFile {
+  /** Where it will be. */
+  file: string;
+  /** Where it is filled, by another program too: there, empty, and beside `file`. */
+  staged: string;
+  /** Puts it under its name, with `mark` behind what it holds. */
+  finish(mark?: Uint8Array): void;
+  /** Removes what was written, unless it was finished. */
+  close(): void;
+}
+
 /**
- * Writes one file, aside first. An existing one is replaced only where `isOurs` says by its first bytes that it is an
- * earlier export: a name that was mistyped costs nobody a file.
+ * An existing file is replaced only where `isOurs` says by its first and last bytes that it is an earlier export: a name
+ * that was mistyped costs nobody a file.
  * @throws PreviewError `usage` where `named` is something else, or lies in `session` or a preview root; system errors.
  */
+export function openOutputFile(
+  named: string,
+  session: string,
+  isOurs: (start: Buffer, end: Buffer) => boolean,
+): OutputFile {
+  const file = outside(named, session);
+  const stat = statOf(file);
+  if (stat && !stat.isFile()) throw refused(named, 'is no file', 'name a new one');
+  if (stat && stat.size > 0 && !isOurs(bytesAt(file, 0), bytesAt(file, stat.size - PEEK)))
+    throw refused(named, 'holds something else', 'name a new file, or remove this one');
+  refuseRoot(named, file);
+  mkdirSync(dirname(file), { recursive: true });
+  const staged = join(dirname(file), `.${basename(file)}-${process.pid}`);
+  writeFileSync(staged, '', { flag: 'wx' });
+  let open = true;
+  return {
+    file,
+    staged,
+    finish: (mark) => {
+      if (mark) appendFileSync(staged, mark);
+      renameSync(staged, file);
+      open = false;
+    },
+    close: () => {
+      if (open) rmSync(staged, { force: true });
+    },
+  };
+}
+
+/** Writes one file as `openOutputFile` does; `isOurs` is given its start as text. Returns its path. */
 export function writeOutput(
   named: string,
   session: string,
   content: string,
   isOurs: (start: string) => boolean,
 ): string {
-  const file = outside(named, session);
-  const stat = statOf(file);
-  if (stat && !stat.isFile()) throw refused(named, 'is no file', 'name a new one');
-  if (stat && stat.size > 0 && !isOurs(startOf(file)))
-    throw refused(named, 'holds something else', 'name a new file, or remove this one');
-  refuseRoot(named, file);
-  mkdirSync(dirname(file), { recursive: true });
-  const staged = join(dirname(file), `.${basename(file)}-${process.pid}`);
+  const output = openOutputFile(named, session, (start) => isOurs(start.toString('utf8')));
   try {
-    writeFileSync(staged, content, { flag: 'wx' });
-    renameSync(staged, file);
-  } catch (error) {
-    rmSync(staged, { force: true });
-    throw error;
+    writeFileSync(output.staged, content);
+    output.finish();
+  } finally {
+    output.close();
   }
-  return file;
+  return output.file;
 }
 
-function startOf(file: string): string {
+/** Bytes of a file's start and end that tell whose it is. */
+const PEEK = 256;
+
+function bytesAt(file: string, position: number): Buffer {
   const fd = openSync(file, 'r');
   try {
-    const bytes = Buffer.alloc(256);
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0));
+    const bytes = Buffer.alloc(PEEK);
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, Math.max(0, position)));
   } finally {
     closeSync(fd);
   }

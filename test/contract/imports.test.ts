@@ -194,7 +194,9 @@ const EXPLAINED: Record<string, string> = {
   'consumer/comparing/cache.ts':
     "writes in the user's cache alone; stepindex.ts refuses one that lies in a recording",
   'consumer/exporting/output.ts':
-    'writes below a new folder that the user named, and refuses one in the session',
+    'writes a file or below a new folder that the user named, and refuses one in the session',
+  'consumer/exporting/timelapse/scratch.ts':
+    'writes into a folder that it has just made among the temporary files, and removes it',
   'consumer/noting/append.ts':
     "adds a file to the folder of notes beside the root, or in the user's data, and refuses one in a recording",
   'src/cli.ts': 'writeSync goes to the file descriptors 1 and 2 only: what a command prints',

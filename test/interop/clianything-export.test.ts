@@ -237,7 +237,7 @@ describe('what it does not do', () => {
   test('a format that nobody knows, a step, and an export of an export are usage errors', async () => {
     const { session, out } = copyOf();
     const unknown = await previews('/', ['export', session, '--format', 'svg', '-o', out, '--json']);
-    expect([unknown.code, errorOf(unknown).hint]).toEqual([2, 'there are: cli-anything']);
+    expect([unknown.code, errorOf(unknown).hint]).toEqual([2, 'there are: cli-anything, timelapse']);
     const step = await exportTo(join(session, 'step-0002'), out);
     expect([step.code, errorOf(step).message]).toEqual([2, 'a step is not exported by itself']);
     await done(exportTo(session, out));
