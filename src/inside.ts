@@ -19,9 +19,10 @@ export function inside(dir: string, stored: string): string | null {
     return within(realpathSync(dir), realpathSync(path)) ? path : null;
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOENT' || errno === 'ENOTDIR') return path;
-    // Links in a circle, and a name that no file can have, lead nowhere.
-    if (errno === 'ELOOP' || errno === 'ENAMETOOLONG') return null;
+    // A name that no file can have is that of nothing.
+    if (errno === 'ENOENT' || errno === 'ENOTDIR' || errno === 'ENAMETOOLONG') return path;
+    // Links in a circle lead nowhere.
+    if (errno === 'ELOOP') return null;
     throw error;
   }
 }

@@ -18,7 +18,8 @@ export function readJsonObject(
   try {
     text = readRegular(path).toString('utf8');
   } catch (error) {
-    if (!['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENXIO'].includes(errnoOf(error) ?? '')) throw error;
+    if (!['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENXIO', 'ENAMETOOLONG'].includes(errnoOf(error) ?? ''))
+      throw error;
     return { value: null, problems: [{ kind: 'missing', where, detail: 'the file is not there' }], text: '' };
   }
   try {
