@@ -67,6 +67,31 @@ export interface Attempt {
   step: StepInput;
 }
 
+/** What a capture's step says of the command that it shows the outcome of, or of the capture itself. */
+export function stepInput(
+  options: CaptureOptions,
+  began: Moment,
+  recipe: string | null,
+  source_fingerprint: string | null,
+): StepInput {
+  const given = options.command !== undefined;
+  const started = given ? (options.started_at ?? null) : began.at;
+  return {
+    command: options.command ?? options.own_command ?? null,
+    command_started_at: started,
+    // A command that is reported to us ended before we were started.
+    command_finished_at: given ? began.at : null,
+    duration_ms: given && started ? Math.max(0, Date.parse(began.at) - Date.parse(started)) : null,
+    exit_code: options.exit_code ?? null,
+    publish_reason: options.reason ?? (given ? 'mutation' : 'capture'),
+    recipe,
+    source_fingerprint,
+    stage_label: options.label ?? null,
+    note: options.note ?? null,
+    ...options.ran?.step,
+  };
+}
+
 export function commitOptions({ began, looked, options }: Attempt): Partial<CommitOptions> {
   const { at, boot_id, monotonic_ns } = looked ?? began;
   return {
@@ -78,7 +103,7 @@ export function commitOptions({ began, looked, options }: Attempt): Partial<Comm
 }
 
 /** A capture that is its own command ends when it is recorded. */
-export function finished({ step, began, options }: Attempt): StepInput {
+export function finished({ step, began, options }: Pick<Attempt, 'step' | 'began' | 'options'>): StepInput {
   if (options.command !== undefined) return step;
   return {
     ...step,

@@ -1,14 +1,13 @@
 // One capture: look at the sources, use an older bundle again or render, publish, and say what was recorded.
 import { basename, join } from 'node:path';
 import { findBundle } from '../src/cachekey.js';
-import { type Moment, monotonicMs, now } from '../src/clock.js';
+import { monotonicMs, now } from '../src/clock.js';
 import { PreviewError } from '../src/errors.js';
 import { fingerprintSources, type SourceFingerprint } from '../src/fingerprint.js';
 import { CACHE_NAME, findRoot, workingDirectory } from '../src/layout.js';
 import { readBundle, readHead } from '../src/read.js';
 import { openSession, record } from '../src/session.js';
-import type { StepInput } from '../src/step.js';
-import { type Attempt, type CaptureOptions, commitOptions, finished } from './attempt.js';
+import { type Attempt, type CaptureOptions, commitOptions, finished, stepInput } from './attempt.js';
 import { keyOf } from './changes.js';
 import { findRecipe, loadProject, type NamedRecipe, type Project, partsOf } from './config.js';
 import { type CaptureResult, resultOf } from './result.js';
@@ -67,7 +66,7 @@ export async function capture(options: CaptureOptions): Promise<CaptureResult> {
     tools,
     look,
     began,
-    step: stepInput(options, began, recipe, sources),
+    step: stepInput(options, began, recipe.name, sources.fingerprint),
   };
   const reused = await reuse(run, sources);
   if (reused) return reused;
@@ -93,30 +92,6 @@ function refuseTerminal(options: CaptureOptions, recipe: NamedRecipe): void {
     `the recipe ${fed.name} draws what a command printed, and a capture runs none`,
     `preview run --recipe ${fed.name} -- COMMAND`,
   );
-}
-
-function stepInput(
-  options: CaptureOptions,
-  began: Moment,
-  recipe: NamedRecipe,
-  sources: SourceFingerprint,
-): StepInput {
-  const given = options.command !== undefined;
-  const started = given ? (options.started_at ?? null) : began.at;
-  return {
-    command: options.command ?? options.own_command ?? null,
-    command_started_at: started,
-    // A command that is reported to us ended before we were started.
-    command_finished_at: given ? began.at : null,
-    duration_ms: given && started ? Math.max(0, Date.parse(began.at) - Date.parse(started)) : null,
-    exit_code: options.exit_code ?? null,
-    publish_reason: options.reason ?? (given ? 'mutation' : 'capture'),
-    recipe: recipe.name,
-    source_fingerprint: sources.fingerprint,
-    stage_label: options.label ?? null,
-    note: options.note ?? null,
-    ...options.ran?.step,
-  };
 }
 
 /** Records a step with a bundle that shows just this state already; null where none may be reused. */

@@ -13,7 +13,7 @@ import { inside, readBundle } from '../src/read.js';
 import { type Artifact, ROLES } from '../src/schema.js';
 import { type OpenSession, openSession, record } from '../src/session.js';
 import { closeStage, openStage, type Stage } from '../src/stage.js';
-import type { CaptureOptions } from './attempt.js';
+import { type CaptureOptions, finished, stepInput } from './attempt.js';
 import { collect, filesIn } from './collect.js';
 import { loadProject } from './config.js';
 import { isPlainFile } from './facts.js';
@@ -79,40 +79,26 @@ export async function captureFrom(from: string, options: CaptureOptions): Promis
       : takeFolder(stage, dir, paths, project.dir);
     const told = manifest?.source?.['project_fingerprint'];
     const source_fingerprint = typeof told === 'string' ? told : null;
-    const finished = await finishPicture(stage, {
+    const picture = await finishPicture(stage, {
       project: project.dir,
       session,
       recipe: { name: recipe ?? '' },
       sources: { fingerprint: source_fingerprint ?? '' },
     });
-    const command = options.command ?? options.own_command ?? null;
     const sealed = sealStage(stage, {
       ...fields,
-      command,
+      command: options.command ?? options.own_command ?? null,
       software,
       recipe,
       source_fingerprint,
-      warnings: [...(fields.warnings ?? []), ...finished.warnings],
-      metrics: { ...fields.metrics, ...finished.metrics },
+      warnings: [...(fields.warnings ?? []), ...picture.warnings],
+      metrics: { ...fields.metrics, ...picture.metrics },
     });
-    const given = options.command !== undefined;
-    const recorded = await record(
-      session,
-      { kind: 'new', sealed },
-      {
-        command,
-        command_started_at: given ? (options.started_at ?? null) : began.at,
-        command_finished_at: given ? began.at : new Date().toISOString(),
-        duration_ms: given ? null : monotonicMs() - began.clock,
-        exit_code: options.exit_code ?? null,
-        publish_reason: options.reason ?? (given ? 'mutation' : 'capture'),
-        recipe,
-        source_fingerprint,
-        stage_label: options.label ?? null,
-        note: options.note ?? null,
-      },
-      { begun: began, redact: options.redact },
-    );
+    const step = stepInput(options, began, recipe, source_fingerprint);
+    const recorded = await record(session, { kind: 'new', sealed }, finished({ step, began, options }), {
+      begun: began,
+      redact: options.redact,
+    });
     return resultOf(recorded, (session as OpenSession).warnings, {
       artifacts: stage.artifacts,
       warnings: sealed.warnings,

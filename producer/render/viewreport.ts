@@ -31,6 +31,22 @@ export function meshFacts(found: Measured, name = ''): Record<string, unknown> {
   );
 }
 
+/** The folder for the pictures and the file to draw. Throws an Error in words where one was not told. */
+export function placesFrom(source: string | undefined, what: string): { out: string; source: string } {
+  const out = process.env['PREVIEW_OUT'];
+  if (!out) throw new Error('PREVIEW_OUT must name a folder for the pictures');
+  if (!source) throw new Error(`there is no ${what} file to draw`);
+  return { out, source };
+}
+
+/** `iso,front`, each one of `known`. Throws an Error that says what was expected. */
+export function viewsFrom(text: string, known: Readonly<Record<string, unknown>>): string[] {
+  const views = text.split(',');
+  const unknown = views.find((view) => !Object.hasOwn(known, view));
+  if (unknown === undefined) return views;
+  throw new Error(`views are ${Object.keys(known).join(', ')}, not ${JSON.stringify(unknown)}`);
+}
+
 /** `960x720`, in pixels. Throws an Error that says what was expected. */
 export function sizeFrom(text: string): Size {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(text)?.map(Number) ?? [];

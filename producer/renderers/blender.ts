@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runProgram } from '../render/child.js';
 import { openDisplay } from '../render/display.js';
+import { placesFrom } from '../render/viewreport.js';
 
 const HOUR_MS = 3_600_000;
 const SHOWN = ['frame', 'solid', 'wireframe', 'turntable'];
@@ -23,9 +24,7 @@ function options() {
       frame: { type: 'string', default: '' },
     },
   });
-  const out = process.env['PREVIEW_OUT'];
-  if (!out) throw new Error('PREVIEW_OUT must name a folder for the pictures');
-  if (!values.source) throw new Error('there is no .blend file to draw');
+  const { out, source } = placesFrom(values.source, '.blend');
   const whole = (name: 'size' | 'samples' | 'seconds' | 'frame', most: number) => {
     const number = Number(values[name]);
     if (Number.isInteger(number) && number >= 0 && number <= most) return number;
@@ -35,7 +34,7 @@ function options() {
   const unknown = show.find((view) => !SHOWN.includes(view));
   if (unknown) throw new Error(`show takes ${SHOWN.join(', ')}, not ${JSON.stringify(unknown)}`);
   return {
-    source: resolve(values.source),
+    source: resolve(source),
     out,
     tmp: tmpdir(),
     show,

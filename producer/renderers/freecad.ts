@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { runProgram } from '../render/child.js';
 import { frame } from '../render/crop.js';
 import { openDisplay } from '../render/display.js';
-import { sizeFrom, writeReport } from '../render/viewreport.js';
+import { placesFrom, sizeFrom, viewsFrom, writeReport } from '../render/viewreport.js';
 
 const HOUR_MS = 3_600_000;
 const GROUND = [0xf8, 0xf8, 0xf8] as const;
@@ -31,14 +31,9 @@ function options() {
       size: { type: 'string', default: '960x720' },
     },
   });
-  const out = process.env['PREVIEW_OUT'];
-  if (!out) throw new Error('PREVIEW_OUT must name a folder for the pictures');
-  if (!values.source) throw new Error('there is no FreeCAD, STEP or IGES file to draw');
-  const views = values.views.split(',');
-  const unknown = views.find((view) => !Object.hasOwn(LABELS, view));
-  if (unknown !== undefined)
-    throw new Error(`views are ${Object.keys(LABELS).join(', ')}, not ${JSON.stringify(unknown)}`);
-  return { source: resolve(values.source), out, views, size: sizeFrom(values.size) };
+  const { out, source } = placesFrom(values.source, 'FreeCAD, STEP or IGES');
+  const views = viewsFrom(values.views, LABELS);
+  return { source: resolve(source), out, views, size: sizeFrom(values.size) };
 }
 
 async function main(): Promise<void> {

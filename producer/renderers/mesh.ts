@@ -11,7 +11,7 @@ import { openDisplay } from '../render/display.js';
 import { measure } from '../render/measure.js';
 import { readMesh } from '../render/meshfile.js';
 import { withoutAmbient } from '../render/objcopy.js';
-import { meshFacts, sizeFrom } from '../render/viewreport.js';
+import { meshFacts, placesFrom, sizeFrom, viewsFrom } from '../render/viewreport.js';
 
 /** Turns of the camera from the front, in degrees. Straight from above there is no up. */
 const VIEWS: Record<string, { azimuth: number; elevation: number; label: string }> = {
@@ -118,16 +118,11 @@ function options() {
       up: { type: 'string', default: '' },
     },
   });
-  const out = process.env['PREVIEW_OUT'];
-  if (!out) throw new Error('PREVIEW_OUT must name a folder for the pictures');
-  const { source, name } = values;
-  if (!source) throw new Error('there is no mesh file to draw');
+  const { out, source } = placesFrom(values.source, 'mesh');
+  const { name } = values;
   const kind = extname(source).toLowerCase();
   const up = values.up || (Z_UP.has(kind) ? '+Z' : '+Y');
-  const asked = values.views.split(',');
-  const unknown = asked.find((view) => !Object.hasOwn(VIEWS, view));
-  if (unknown !== undefined)
-    throw new Error(`views are ${Object.keys(VIEWS).join(', ')}, not ${JSON.stringify(unknown)}`);
+  const asked = viewsFrom(values.views, VIEWS);
   const several = positionals.filter((path) => MESHES.has(extname(path).toLowerCase())).length > 1;
   const job: Job = { source, name, up, size: sizeFrom(values.size), out };
   return { job, views: several ? asked.slice(0, 1) : asked };

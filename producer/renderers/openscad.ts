@@ -10,7 +10,7 @@ import { frame, type Size } from '../render/crop.js';
 import { openDisplay } from '../render/display.js';
 import { measure } from '../render/measure.js';
 import { readMesh } from '../render/meshfile.js';
-import { meshFacts, sizeFrom, writeReport } from '../render/viewreport.js';
+import { meshFacts, placesFrom, sizeFrom, viewsFrom, writeReport } from '../render/viewreport.js';
 
 /** Rotations as OpenSCAD has them, and what each view is called. */
 const VIEWS: Record<string, { turn: string; label: string }> = {
@@ -118,14 +118,9 @@ function options() {
       'measure-s': { type: 'string', default: '20' },
     },
   });
-  const out = process.env['PREVIEW_OUT'];
-  if (!out) throw new Error('PREVIEW_OUT must name a folder for the pictures');
-  if (!values.source) throw new Error('there is no .scad file to draw');
-  const views = values.views.split(',');
-  const unknown = views.find((view) => !Object.hasOwn(VIEWS, view));
-  if (unknown !== undefined)
-    throw new Error(`views are ${Object.keys(VIEWS).join(', ')}, not ${JSON.stringify(unknown)}`);
-  const { source, camera, colorscheme } = values;
+  const { out, source } = placesFrom(values.source, '.scad');
+  const views = viewsFrom(values.views, VIEWS);
+  const { camera, colorscheme } = values;
   const job: Job = { out, source, size: sizeFrom(values.size), camera, colorscheme };
   return { job, views, limit_s: Number(values['measure-s']) };
 }
