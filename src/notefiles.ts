@@ -79,8 +79,28 @@ export function readNotes(root: string): Reading<Note[]> {
   return { value, problems };
 }
 
-function readFolder(dir: string, prefix: string): Reading<Note[]> {
-  const names = noteNames(dir, prefix);
+/** Numbers of the newest notes that somebody has read, by prefix. */
+export type Behind = Record<(typeof ID_PREFIX)[keyof typeof ID_PREFIX], number>;
+export const FROM_START: Behind = { note: 0, own: 0 };
+
+/** Notes of a root that are newer than those, and where that leaves the reader: for one that follows. */
+export function notesBehind(root: string, behind: Behind): { notes: Note[]; behind: Behind } {
+  const places = [
+    [notesPath(root), ID_PREFIX.beside],
+    [ownNotesPath(root), ID_PREFIX.own],
+  ] as const;
+  const reached = { ...behind };
+  const notes = places.flatMap(([dir, prefix]) => {
+    const last = noteNames(dir, prefix).at(-1)?.number ?? 0;
+    if (last <= behind[prefix]) return [];
+    reached[prefix] = last;
+    return readFolder(dir, prefix, behind[prefix]).value;
+  });
+  return { notes, behind: reached };
+}
+
+function readFolder(dir: string, prefix: string, behind = 0): Reading<Note[]> {
+  const names = noteNames(dir, prefix).filter(({ number }) => number > behind);
   const problems: Problem[] = [];
   const left = names.length - NOTE_LIMITS.notes;
   if (left > 0)

@@ -2,6 +2,7 @@
 // the types made from them. Keys are snake_case, as everything that crosses a boundary. Texts are untrusted; they are
 // shown as text only.
 import * as z from 'zod/mini';
+import { noteInputSchema, noteSchema } from './notes.js';
 
 z.config({ jitless: true });
 
@@ -15,13 +16,15 @@ export const STREAM_LIMITS = {
   /** The largest message of the server: a window is cut where it would be larger. */
   messageBytes: 256 * 1024,
   /** The largest message of a page. */
-  requestBytes: 16 * 1024,
+  requestBytes: 32 * 1024,
   /** Ranges in an answer to `search`. */
   hits: 5000,
   /** Buckets in an answer to `outline`. */
   buckets: 1000,
   /** A command, a note or a headline in a shown step, in UTF-16 units; the whole text is in its detail. */
   text: 400,
+  /** Notes that a page is told at first, the newest. */
+  notes: 500,
   /** Sessions in a listing, the newest first. */
   sessions: 200,
 } as const;
@@ -147,7 +150,7 @@ export const bucketSchema = z.object({
 export type Bucket = z.infer<typeof bucketSchema>;
 
 /**
- * Server to page. `snapshot`, `steps`, `head`, `sessions` and `bye` carry `seq`, which counts from 0 on each connection
+ * Server to page. `snapshot`, `steps`, `head`, `sessions`, `notes` and `bye` carry `seq`, which counts from 0 on each connection
  * without gaps (I8); the others answer the request of the same `id`.
  */
 export const serverMessageSchema = z.discriminatedUnion('type', [
@@ -168,12 +171,18 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('steps'), seq: count, cursor: text, steps: z.array(shownStepSchema) }),
   z.object({ type: z.literal('head'), seq: count, session: shownSessionSchema }),
   z.object({ type: z.literal('sessions'), seq: count, sessions: z.array(shownSessionSchema) }),
+  /**
+   * Notes of the session shown, in the order they were written; `foldNotes` says what stands. All that there are follow
+   * a snapshot, the newest where there are too many; later those that are new. A note may be told again.
+   */
+  z.object({ type: z.literal('notes'), seq: count, notes: z.array(noteSchema) }),
   z.object({ type: z.literal('bye'), seq: count, reason: text }),
   z.object({ type: z.literal('range'), id: count, from: count, steps: z.array(shownStepSchema) }),
   z.object({ type: z.literal('detail'), id: count, detail: nullable(shownDetailSchema) }),
   z.object({ type: z.literal('hits'), id: count, hits: hitsSchema }),
   z.object({ type: z.literal('outline'), id: count, buckets: z.array(bucketSchema) }),
   z.object({ type: z.literal('verdict'), id: count, verdict: verdictSchema }),
+  z.object({ type: z.literal('noted'), id: count, note: noteSchema }),
   z.object({ type: z.literal('refused'), id: nullable(count), code: text, message: text }),
 ]);
 export type ServerMessage = z.infer<typeof serverMessageSchema>;
@@ -192,6 +201,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('search'), id: count, query: querySchema }),
   z.object({ type: z.literal('outline'), id: count, buckets: count }),
   z.object({ type: z.literal('verify'), id: count, index: count }),
+  /** The one thing that a page has written: beside the root, never in a session. */
+  z.object({ type: z.literal('note'), id: count, note: noteInputSchema }),
 ]);
 export type PageMessage = z.infer<typeof pageMessageSchema>;
 

@@ -1,6 +1,5 @@
 // `previews note STEP [TEXT]`: what a person says of a step, kept beside the root.
 import { readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Argument, InvalidArgumentError } from 'commander';
 import { painter, printJson, say, warnAll } from '../../src/cli.js';
@@ -11,7 +10,7 @@ import { findRoot, workingDirectory } from '../../src/layout.js';
 import { NOTE_LIMITS, type NoteBox } from '../../src/notes.js';
 import { openRecording } from '../../src/recording.js';
 import { neutralise } from '../../src/text.js';
-import { answered, takeNote } from '../noting/take.js';
+import { answered, takeNote, userName } from '../noting/take.js';
 import { refOf } from '../place.js';
 
 interface Options {
@@ -124,13 +123,4 @@ function fromStdin(): string {
   const bytes = readFileSync(0);
   if (bytes.length > 16 * NOTE_LIMITS.text) throw usage(`the note has ${bytes.length} bytes`);
   return bytes.toString('utf8').trimEnd();
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // ENOENT: the system has no name for this user.
-    return process.env['USER'] || 'somebody';
-  }
 }

@@ -1,4 +1,5 @@
 // A note from what somebody said: checked against the step that it is about, signed, its secrets masked, and kept.
+import { userInfo } from 'node:os';
 import { relative } from 'node:path';
 import { PreviewError } from '../../src/errors.js';
 import type { Recording, SeenStep } from '../../src/formats/seen.js';
@@ -105,4 +106,14 @@ function withinPicture(box: NoteBox, artifact: Artifact | null): NoteBox {
     `the box ${box.x},${box.y},${box.width},${box.height} reaches beyond the picture`,
     `${artifact?.path} has ${width} × ${height} pixels`,
   );
+}
+
+/** Who says it, where nobody else is named. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // ENOENT: the system has no name for this user.
+    return process.env['USER'] || 'somebody';
+  }
 }

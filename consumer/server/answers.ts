@@ -3,6 +3,7 @@
 import { PreviewError } from '../../src/errors.js';
 import { gatherHits, isEmpty, matches } from '../../src/search.js';
 import { type Hits, type PageMessage, type ShownDetail, STREAM_LIMITS } from '../../src/stream.js';
+import { takeNote, userName } from '../noting/take.js';
 import { fitting } from './fit.js';
 import type { Hub } from './hub.js';
 import { inSlices } from './slices.js';
@@ -41,6 +42,11 @@ export async function answer(
         type: 'verdict',
         body: `"verdict":${JSON.stringify(await verifier.verdict(hub.dir, request.index))}`,
       };
+    case 'note': {
+      const { note } = takeNote(hub.recording(), request.note, userName());
+      hub.lookAtNotes();
+      return { type: 'noted', body: `"note":${JSON.stringify(note)}` };
+    }
     default:
       return request satisfies never;
   }

@@ -8,12 +8,13 @@ import { type ShownSession, type ShownStep, STREAM_LIMITS, STREAM_PROTOCOL } fro
 import { type Cursor, cursorText, readCursor } from './cursor.js';
 import { fitting, pieces } from './fit.js';
 import type { ServerLimits } from './limits.js';
+import { openNoteFeed } from './notes.js';
 import { type Outline, outlineOf } from './outline.js';
 import { inSlices, oneAtATime } from './slices.js';
 
 /** A page, as a hub knows it. `body` is the message's JSON without its braces and without `type` and `seq`. */
 export interface Viewer {
-  tell(type: 'snapshot' | 'steps' | 'head', body: string): void;
+  tell(type: 'snapshot' | 'steps' | 'head' | 'notes', body: string): void;
 }
 
 export interface Hub {
@@ -25,6 +26,8 @@ export interface Hub {
   viewers(): number;
   /** Reads the disk, and tells what is new. Never rejects. */
   look(): Promise<void>;
+  /** Tells notes that are new. Never throws. */
+  lookAtNotes(): void;
   shower(): Shower;
   recording(): Recording;
   session(): ShownSession;
@@ -120,6 +123,18 @@ export function openHub(
     return `${before(resumed)}[${kept.join(',')}]`;
   };
   const newest = () => window.slice(-STREAM_LIMITS.window).map(({ json }) => json);
+  const feed = openNoteFeed(dir, () => recording.head?.['session_id']);
+  const tellNotes = (to: Iterable<Viewer>, notes: string[]) => {
+    for (const piece of pieces(notes, STREAM_LIMITS.messageBytes - 4096))
+      for (const viewer of to) viewer.tell('notes', `"notes":[${piece.join(',')}]`);
+  };
+  const lookAtNotes = () => {
+    try {
+      tellNotes(viewers, feed.fresh());
+    } catch {
+      // EIO and its like: the steps go on, and the next look may find the notes well.
+    }
+  };
   const tellAll = (type: 'snapshot' | 'steps' | 'head', body: string) => {
     for (const viewer of viewers) viewer.tell(type, body);
   };
@@ -138,6 +153,7 @@ export function openHub(
     toldSession = JSON.stringify(session);
     await reachBack(told - FIRST + 1);
     tellAll('snapshot', snapshot(newest(), false));
+    tellNotes(viewers, feed.all());
   };
 
   /** Whether `opened` is what was told before, with nothing or something behind it. */
@@ -205,7 +221,10 @@ export function openHub(
     return missed.length === told - cursor.count ? missed : null;
   };
 
-  const look = oneAtATime(read);
+  const look = oneAtATime(async () => {
+    await read();
+    lookAtNotes();
+  });
   return {
     key,
     dir,
@@ -220,10 +239,12 @@ export function openHub(
       const missed = missedSince(cursor);
       viewers.add(viewer);
       viewer.tell('snapshot', snapshot(missed ?? newest(), missed !== null));
+      tellNotes([viewer], feed.all());
     },
     leave: (viewer) => void viewers.delete(viewer),
     viewers: () => viewers.size,
     look,
+    lookAtNotes,
     shower: () => shown,
     recording: () => recording,
     session: () => session,

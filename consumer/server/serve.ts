@@ -1,5 +1,5 @@
 // The server of `previews watch`: http and a websocket on one port, for one preview root or one session. It reads the
-// recording and never writes. Every request passes the guard before anything else is done with it.
+// recording and never writes in it; a note that a page sends is kept beside the root. Every request passes the guard before anything else is done with it.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

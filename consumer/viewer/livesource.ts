@@ -102,6 +102,9 @@ export function liveSource(): Source {
       case 'sessions':
         listener?.onSessions(message.sessions);
         return;
+      case 'notes':
+        listener?.onNotes?.(message.notes);
+        return;
       case 'bye':
         listener?.onLink('offline', message.reason);
         return;

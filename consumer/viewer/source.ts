@@ -1,5 +1,6 @@
 // Where the page's recording comes from: a live server, or what an exported file holds. The page knows no more of
 // either than this.
+import type { Note } from '../../src/notes.js';
 import type {
   Bucket,
   Hits,
@@ -22,6 +23,8 @@ export interface Listener {
   onSteps(steps: ShownStep[]): void;
   onSession(session: ShownSession): void;
   onSessions(sessions: ShownSession[]): void;
+  /** Notes of the session shown, some of them for the second time; nobody has to want them. */
+  onNotes?(notes: Note[]): void;
   /** `detail` says why, for people. */
   onLink(link: Link, detail: string): void;
 }
