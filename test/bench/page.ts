@@ -15,7 +15,8 @@ const FIRST_MESSAGE_BYTES = 256 * 1024;
 /** Told by the page: when each picture of the recording was there. */
 const WATCH_PICTURES = `
   window.seen = [];
-  addEventListener('load', ({ target }) => {
+  // Not on the window: an element's load does not reach it.
+  document.addEventListener('load', ({ target }) => {
     if (target.localName === 'img') window.seen.push({ src: target.currentSrc, at: Date.now() });
   }, true);
   window.long = [];
@@ -92,6 +93,14 @@ const pictureOf = async (page: Page, bundle: string): Promise<number> => {
 /** 1. From the end of `preview live push` to the picture: in ms. */
 async function pushLines(browser: Browser, dir: string, pushes: number): Promise<Line[]> {
   const site = await makeSite(dir, 11);
+  const preview = (...args: string[]) =>
+    run({
+      name: args[0]!,
+      argv: [process.execPath, join(dir, 'dist/preview.cjs'), ...args],
+      cwd: site.project,
+    });
+  preview('live', 'start');
+  preview('live', 'push', '--command', 'first', '--json');
   const { url, stop } = await serve(dir, site.root);
   const { page, close } = await watch(browser, url);
   try {
@@ -101,16 +110,7 @@ async function pushLines(browser: Browser, dir: string, pushes: number): Promise
       const shape = `<rect width="${40 + (n % 20)}" height="${10 + n}" fill="teal"/>`;
       const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="48">${shape}</svg>\n`;
       writeFileSync(join(site.project, 'drawing.svg'), picture);
-      const argv = [
-        process.execPath,
-        join(dir, 'dist/preview.cjs'),
-        'live',
-        'push',
-        '--command',
-        `edit ${n}`,
-        '--json',
-      ];
-      const pushed = run({ name: 'live push', argv, cwd: site.project });
+      const pushed = preview('live', 'push', '--command', `edit ${n}`, '--json');
       const ended = Date.now();
       const at = await pictureOf(page, JSON.parse(pushed.stdout).bundle_id);
       waits.push(Math.max(0, at - ended));

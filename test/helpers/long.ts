@@ -1,11 +1,12 @@
 // Long recordings for the page: many steps over fewer pictures, as an agent leaves them that mostly does not draw.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { encodePng } from '../../producer/render/png.js';
+import { sha256 } from '../../src/hash.js';
 import { type BundleInput, openSession, publish } from '../../src/index.js';
-import { readRecorded } from '../fault/invariants.js';
-import { headOf, type Json, sha256 } from './publish.js';
+
+type Json = Record<string, unknown>;
 
 /** A picture of `width` × `height` with a disc that stands elsewhere for each `n`. */
 export function discs(n: number, width = 640, height = 400): Buffer {
@@ -47,8 +48,13 @@ export async function recordLong(root: string, steps: number, pictures: number):
   >[0]);
   for (let n = 1; n <= pictures; n++)
     await publish(session, bundle(n), { command: `disc --number ${n} --colour auto` });
-  const { lines } = readRecorded(session.dir);
-  const began = Date.parse((JSON.parse(lines[0]!) as Json)['published_at']) - steps * 3000;
+  const read = (name: string) => readFileSync(join(session.dir, name), 'utf8');
+  const lines = read('trajectory.json')
+    .trim()
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.replace(/,$/, ''));
+  const began = Date.parse(JSON.parse(lines[0]!)['published_at']) - steps * 3000;
   const out: string[] = [];
   let previous: string | null = null;
   let step: Json = {};
@@ -71,7 +77,7 @@ export async function recordLong(root: string, steps: number, pictures: number):
   const content = `[\n${out.join(',\n')}\n]\n`;
   writeFileSync(join(session.dir, 'trajectory.json'), content);
   const head = {
-    ...headOf(session.dir),
+    ...JSON.parse(read('session.json')),
     current_step_id: step['step_id'],
     current_cached: step['cached'],
     trajectory_step_count: steps,
