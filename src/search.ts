@@ -1,6 +1,6 @@
 // Searching and outlining steps: pure, so that the server and an exported page find the same.
 import { isObject } from './object.js';
-import type { Bucket, Hits, Query, ShownStep } from './stream.js';
+import type { Bucket, Hits, Query, Series, ShownStep } from './stream.js';
 
 /** Whether a step is asked for. `more` is what else is known of it as text: its facts and its output. */
 export function matches(step: ShownStep, query: Query, more = ''): boolean {
@@ -84,6 +84,21 @@ export function gatherBuckets(total: number, limit: number) {
       bucket.count++;
       if (WORSE[step.status] > WORSE[bucket.status]) bucket.status = step.status;
       if (step.changed !== null) bucket.changed = Math.max(bucket.changed ?? 0, step.changed);
+    },
+  };
+}
+
+/** Gathers a fact's values at the steps of 1 to `total`, given in order, into at most `limit` points: the last of each stretch. */
+export function gatherSeries(total: number, limit: number) {
+  const size = Math.max(1, Math.ceil(total / Math.max(1, limit)));
+  const points: Series = [];
+  return {
+    points,
+    add(index: number, value: unknown): void {
+      if (typeof value !== 'number' || !Number.isFinite(value)) return;
+      const last = points.at(-1);
+      if (last && Math.floor((last[0] - 1) / size) === Math.floor((index - 1) / size)) points.pop();
+      points.push([index, value]);
     },
   };
 }

@@ -48,8 +48,11 @@ const NOTHING: Looks = {
 export interface Shower {
   /** Steps `from` to `to` (1-based, inclusive); one that cannot be read is shown as lost. */
   steps(from: number, to: number): ShownStep[];
-  /** As `steps`, with what was recorded (null where that cannot be read) and the text that is searched beside them. */
-  searched(from: number, to: number): { step: ShownStep; recorded: SeenStep | null; text: string }[];
+  /** As `steps`, with what was recorded (null where that cannot be read), the facts, and the text that is searched beside them. */
+  searched(
+    from: number,
+    to: number,
+  ): { step: ShownStep; recorded: SeenStep | null; facts: Record<string, unknown>; text: string }[];
   detail(index: number): ShownDetail | null;
   /** The folder of a bundle by its key, or null where there is none or it leaves the session (I9). */
   bundleDir(key: string): string | null;
@@ -117,12 +120,12 @@ export function shower(recording: () => Recording): Shower {
     for (let index = first; index <= Math.min(to, opened.head?.trajectory_step_count ?? 0); index++) {
       const step = byIndex.get(index);
       if (!step) {
-        shown.push({ step: lostStep(index), recorded: null, text: '' });
+        shown.push({ step: lostStep(index), recorded: null, facts: {}, text: '' });
         continue;
       }
       const looks = looksOf(step, opened);
       const last = before && looksOf(before, opened);
-      shown.push({ step: showStep(step, looks, last), recorded: step, text: looks.text });
+      shown.push({ step: showStep(step, looks, last), recorded: step, facts: looks.facts, text: looks.text });
       before = step;
     }
     return shown;

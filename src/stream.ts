@@ -21,6 +21,8 @@ export const STREAM_LIMITS = {
   hits: 5000,
   /** Buckets in an answer to `outline`. */
   buckets: 1000,
+  /** Points in an answer to `series`. */
+  points: 1000,
   /** A command, a note or a headline in a shown step, in UTF-16 units; the whole text is in its detail. */
   text: 400,
   /** Notes that a page is told at first, the newest. */
@@ -149,6 +151,10 @@ export const bucketSchema = z.object({
 });
 export type Bucket = z.infer<typeof bucketSchema>;
 
+/** A fact over the steps: where it is a number, its value at a step; of neighbouring steps the last. */
+export const seriesSchema = z.array(z.tuple([count, z.number()]));
+export type Series = z.infer<typeof seriesSchema>;
+
 /**
  * Server to page. `snapshot`, `steps`, `head`, `sessions`, `notes` and `bye` carry `seq`, which counts from 0 on each connection
  * without gaps (I8); the others answer the request of the same `id`.
@@ -181,6 +187,7 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('detail'), id: count, detail: nullable(shownDetailSchema) }),
   z.object({ type: z.literal('hits'), id: count, hits: hitsSchema }),
   z.object({ type: z.literal('outline'), id: count, buckets: z.array(bucketSchema) }),
+  z.object({ type: z.literal('series'), id: count, points: seriesSchema }),
   z.object({ type: z.literal('verdict'), id: count, verdict: verdictSchema }),
   z.object({ type: z.literal('noted'), id: count, note: noteSchema }),
   z.object({ type: z.literal('refused'), id: nullable(count), code: text, message: text }),
@@ -200,6 +207,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('detail'), id: count, index: count }),
   z.object({ type: z.literal('search'), id: count, query: querySchema }),
   z.object({ type: z.literal('outline'), id: count, buckets: count }),
+  /** `fact` is named as in the facts of a summary. */
+  z.object({ type: z.literal('series'), id: count, fact: text }),
   z.object({ type: z.literal('verify'), id: count, index: count }),
   /** The one thing that a page has written: beside the root, never in a session. */
   z.object({ type: z.literal('note'), id: count, note: noteInputSchema }),

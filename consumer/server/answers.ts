@@ -1,7 +1,7 @@
 // Answers to what a page asks: older steps, one step whole, a search, an outline, a verification. Each is cut to what a
 // message may hold, and long work is done in slices.
 import { PreviewError } from '../../src/errors.js';
-import { gatherHits, isEmpty, matches } from '../../src/search.js';
+import { gatherHits, gatherSeries, isEmpty, matches } from '../../src/search.js';
 import { type Hits, type PageMessage, type ShownDetail, STREAM_LIMITS } from '../../src/stream.js';
 import { takeNote, userName } from '../noting/take.js';
 import { fitting } from './fit.js';
@@ -36,6 +36,10 @@ export async function answer(
       const limit = Math.min(STREAM_LIMITS.buckets, Math.max(1, request.buckets));
       const buckets = await hub.outline().buckets(hub.count(), limit, stop);
       return buckets && { type: 'outline', body: `"buckets":${JSON.stringify(buckets)}` };
+    }
+    case 'series': {
+      const points = await series(request.fact, hub, stop);
+      return points && { type: 'series', body: `"points":${JSON.stringify(points)}` };
     }
     case 'verify':
       return {
@@ -97,6 +101,16 @@ async function search(
     stop,
   );
   return whole ? gathered.hits : null;
+}
+
+async function series(fact: string, hub: Hub, stop: () => boolean) {
+  const [total, shower] = [hub.count(), hub.shower()];
+  const { points, add } = gatherSeries(total, STREAM_LIMITS.points);
+  const read = (from: number, to: number) => {
+    for (const { step, facts } of shower.searched(from, to))
+      if (Object.hasOwn(facts, fact)) add(step.index, facts[fact]);
+  };
+  return (await inSlices(1, total, read, stop)) ? points : null;
 }
 
 /** Parts of a detail that are left out of one that is too large, the least missed first. */

@@ -253,7 +253,7 @@ export function openStreams(context: {
 const GOODBYE_MS = 500;
 
 const isLong = ({ type }: PageMessage): boolean =>
-  type === 'search' || type === 'outline' || type === 'verify';
+  type === 'search' || type === 'outline' || type === 'series' || type === 'verify';
 
 function messageOf(bytes: Buffer): PageMessage | null {
   try {

@@ -2,7 +2,7 @@
 // text and are unpacked when they are shown.
 
 import { isObject } from '../../src/object.js';
-import { gatherHits, matches, searchedText } from '../../src/search.js';
+import { gatherHits, gatherSeries, matches, searchedText } from '../../src/search.js';
 import {
   type Exported,
   type ExportedPiece,
@@ -136,6 +136,15 @@ export function exportedSource(): Source {
     detail,
     search,
     outline: async () => head.outline,
+    async series(fact) {
+      const { points, add } = gatherSeries(head.last, STREAM_LIMITS.points);
+      for (let at = head.first; at <= head.last; at++) {
+        const [found] = await stepsBetween(at, at);
+        const facts = found ? await factsOf(found.step) : {};
+        if (Object.hasOwn(facts, fact)) add(at, facts[fact]);
+      }
+      return points;
+    },
     async verify(index): Promise<ShownVerdict> {
       const [found] = await stepsBetween(index, index);
       const bundle = await bundleOf(found?.step.bundle ?? null);

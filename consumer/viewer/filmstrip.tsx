@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { State } from './state.js';
 import { Thumb } from './steplist.js';
+import { bySteps, byTime, restOf } from './timeline.js';
 import { number4, outcome, titleOf } from './words.js';
 
 /** Between two steps while playing at 1×, in ms. */
@@ -44,6 +45,16 @@ export function Filmstrip({ state }: { state: State }) {
             </option>
           ))}
         </select>
+        <button
+          type="button"
+          class="plain dim"
+          title="by step, or by time with pauses cut short"
+          onClick={() => {
+            state.by.value = state.by.value === 'step' ? 'time' : 'step';
+          }}
+        >
+          by {state.by.value}
+        </button>
       </div>
       <div class="film-body">
         <div class="film-thumbs" role="group" aria-label="Steps around the selected one">
@@ -80,6 +91,10 @@ function usePlaying(state: State): void {
       state.playing.value = false;
       return;
     }
+    const rest =
+      state.by.peek() === 'time'
+        ? restOf(state.steps.at(selected)?.published_at ?? null, state.steps.at(next)?.published_at ?? null)
+        : BEAT;
     // The next picture is there before it is shown: a frame that flashes white is no film.
     const timer = window.setTimeout(() => {
       const go = () => {
@@ -92,7 +107,7 @@ function usePlaying(state: State): void {
         image.src = url;
         image.decode().then(go, go);
       }, go);
-    }, BEAT / speed);
+    }, rest / speed);
     return () => clearTimeout(timer);
   }, [playing, speed, selected]);
 }
@@ -103,6 +118,7 @@ function Strip({ state }: { state: State }) {
   const [total, first, selected] = [state.total.value, state.first.value, state.selected.value];
   const buckets = state.outline.value;
   const hits = state.hits.value;
+  const line = state.by.value === 'time' ? byTime(first, total, buckets) : bySteps(first, total);
   const theme = document.documentElement.dataset['theme'];
   const draw = () => {
     const element = canvas.current;
@@ -116,8 +132,7 @@ function Strip({ state }: { state: State }) {
     pen.scale(ratio, ratio);
     const style = getComputedStyle(element);
     const colour = (name: string) => style.getPropertyValue(name).trim();
-    const span = total - first + 1;
-    const x = (index: number) => ((index - first) / span) * width;
+    const x = (index: number) => line.x(index) * width;
     const base = height - 5;
     for (const { from, count, status, changed } of buckets) {
       const [left, right] = [x(from), x(from + count)];
@@ -151,7 +166,7 @@ function Strip({ state }: { state: State }) {
         wanted.current = 0;
         state.select(index);
       });
-    wanted.current = Math.min(total, first + Math.floor(share * (total - first + 1)));
+    wanted.current = line.at(share);
   };
   const onKey = (event: KeyboardEvent) => {
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[

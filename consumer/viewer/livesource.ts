@@ -180,6 +180,7 @@ export function liveSource(): Source {
     detail: async (index) => (await ask<'detail'>({ type: 'detail', index })).detail,
     search: async (query: Query): Promise<Hits> => (await ask<'hits'>({ type: 'search', query })).hits,
     outline: async (buckets) => (await ask<'outline'>({ type: 'outline', buckets })).buckets,
+    series: async (fact) => (await ask<'series'>({ type: 'series', fact })).points,
     verify: async (index) => (await ask<'verdict'>({ type: 'verify', index })).verdict,
     url: addressOf,
     async bytes(file) {

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ShownDetail, ShownStep, ShownVerdict } from '../../src/stream.js';
 import { copy } from './keys.js';
+import { FactSeries } from './series.js';
 import type { State } from './state.js';
 import { duration, factChange, factText, moment, outcome, visible } from './words.js';
 
@@ -85,13 +86,32 @@ function Facts({ detail, state }: { detail: ShownDetail | null; state: State }) 
           const change = before ? factChange(before.facts[name], facts[name]) : null;
           return (
             <div key={name}>
-              <dt>{visible(name)}</dt>
+              <dt>
+                {typeof facts[name] === 'number' ? (
+                  <button
+                    type="button"
+                    class="fact"
+                    aria-expanded={state.fact.value === name}
+                    title="over all steps"
+                    onClick={() => {
+                      state.fact.value = state.fact.value === name ? null : name;
+                    }}
+                  >
+                    {visible(name)}
+                  </button>
+                ) : (
+                  visible(name)
+                )}
+              </dt>
               <dd class="mono">{factText(facts[name])}</dd>
               <dd class={`delta${change?.changed ? ' changed' : ''}`}>{change?.text ?? ''}</dd>
             </div>
           );
         })}
       </dl>
+      {state.fact.value !== null && names.includes(state.fact.value) ? (
+        <FactSeries state={state} fact={state.fact.value} />
+      ) : null}
       {before && names.length > 0 ? (
         <p class="dim small">
           changes since{' '}

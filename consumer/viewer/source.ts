@@ -5,6 +5,7 @@ import type {
   Bucket,
   Hits,
   Query,
+  Series,
   ShownDetail,
   ShownFile,
   ShownSession,
@@ -40,6 +41,8 @@ export interface Source {
   detail(index: number): Promise<ShownDetail | null>;
   search(query: Query): Promise<Hits>;
   outline(buckets: number): Promise<Bucket[]>;
+  /** A fact over the steps, where it is a number. */
+  series(fact: string): Promise<Series>;
   /** Whether the step's bundle is what was recorded. */
   verify(index: number): Promise<ShownVerdict>;
   /** An address for `<img>`, `<video>` and downloads; null where an export has left the file out. */

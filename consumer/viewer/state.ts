@@ -39,6 +39,10 @@ export function createState(source: Source) {
   const outline = signal<Bucket[]>([]);
   const playing = signal(false);
   const speed = signal(1);
+  /** What the strip and play go by. */
+  const by = signal<'step' | 'time'>('step');
+  /** The fact that is drawn over the steps. */
+  const fact = signal<string | null>(null);
   const panel = signal<'help' | 'sessions' | 'filters' | null>(null);
   /** What a narrow screen shows: all of it does not fit side by side. */
   const pane = signal<'steps' | 'stage' | 'facts'>('stage');
@@ -264,6 +268,8 @@ export function createState(source: Source) {
     outline,
     playing,
     speed,
+    by,
+    fact,
     panel,
     pane,
     said,
