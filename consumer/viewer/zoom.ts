@@ -46,15 +46,20 @@ export interface Zoom {
 export function useZoom(wrapper: RefObject<HTMLElement | null>, size: Size, keys: { whole: boolean }): Zoom {
   const [view, setView] = useState(FIT);
   const [room, setRoom] = useState<Size>({ width: 0, height: 0 });
+  const watched = useRef<{ frame: Element; stop(): void } | null>(null);
+  // After each drawing, for another mode may have other frames; what is watched already is left alone.
   useEffect(() => {
     const frame = wrapper.current!.querySelector('.zoom-frame')!;
+    if (watched.current?.frame === frame) return;
+    watched.current?.stop();
     const watch = new ResizeObserver(([entry]) => {
       const { width, height } = entry!.contentRect;
-      setRoom({ width, height });
+      setRoom((old) => (old.width === width && old.height === height ? old : { width, height }));
     });
     watch.observe(frame);
-    return () => watch.disconnect();
+    watched.current = { frame, stop: () => watch.disconnect() };
   });
+  useEffect(() => () => watched.current?.stop(), []);
 
   const fit =
     size.width > 0 && room.width > 0 ? Math.min(1, room.width / size.width, room.height / size.height) : 1;

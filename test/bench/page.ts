@@ -31,6 +31,8 @@ interface Watched {
   /** Bytes received since the last call, and the first message of the stream. */
   received(): number;
   firstMessage(): number;
+  /** Whether the outline of all steps, which takes the longest to load, is there. */
+  outlined(): boolean;
   close(): Promise<void>;
 }
 
@@ -58,11 +60,13 @@ async function watch(browser: Browser, url: string, link = ''): Promise<Watched>
   await cdp.send('Performance.enable');
   let bytes = 0;
   let first = 0;
+  let outlined = false;
   cdp.on('Network.dataReceived', ({ encodedDataLength, dataLength }) => {
     bytes += encodedDataLength || dataLength;
   });
   cdp.on('Network.webSocketFrameReceived', ({ response }) => {
     first ||= Buffer.byteLength(response.payloadData);
+    outlined ||= response.payloadData.startsWith('{"type":"outline"');
     bytes += Buffer.byteLength(response.payloadData);
   });
   await page.goto(url + link);
@@ -75,6 +79,7 @@ async function watch(browser: Browser, url: string, link = ''): Promise<Watched>
       return got;
     },
     firstMessage: () => first,
+    outlined: () => outlined,
     close: () => context.close(),
   };
 }
@@ -128,7 +133,7 @@ async function pushLines(browser: Browser, dir: string, pushes: number): Promise
 
 /** 2. What a page costs that nobody touches: in bytes, and in ms of its main thread. */
 async function idleLines(browser: Browser, url: string, seconds: number): Promise<Line[]> {
-  const { page, cdp, received, firstMessage, close } = await watch(browser, url);
+  const { page, cdp, received, firstMessage, outlined, close } = await watch(browser, url);
   try {
     await page.waitForFunction(() => (globalThis as any).seen.length > 0);
     await page.waitForLoadState('networkidle');
@@ -136,11 +141,10 @@ async function idleLines(browser: Browser, url: string, seconds: number): Promis
       const { metrics } = await cdp.send('Performance.getMetrics');
       return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000;
     };
-    // What is loaded late, such as the outline of all steps, is there.
     do {
       received();
-      await new Promise((resume) => setTimeout(resume, 2000));
-    } while (received() > 2000);
+      await new Promise((resume) => setTimeout(resume, 1000));
+    } while (!outlined() || received() > 0);
     const before = await busy();
     await new Promise((resume) => setTimeout(resume, seconds * 1000));
     const [took, bytes] = [(await busy()) - before, received()];
@@ -220,7 +224,7 @@ async function walkLines(browser: Browser, url: string, steps: number): Promise<
     await page.keyboard.press('Home');
     const walk = async (count: number) => {
       for (let n = 0; n < count; n++) {
-        await page.keyboard.press('j');
+        await page.keyboard.press('k');
         await frame();
       }
     };
