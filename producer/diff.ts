@@ -12,18 +12,18 @@ import {
   type FileChanges,
   isChanged,
 } from '../src/compare/facts.js';
+import { counted, percent } from '../src/compare/percent.js';
 import { THRESHOLD } from '../src/compare/pixels.js';
 import { PreviewError } from '../src/errors.js';
 import { isObject, type JsonObject } from '../src/json.js';
 import { findRoot, findSession, workingDirectory } from '../src/layout.js';
 import { openSession, record } from '../src/session.js';
+import { type Names, namesIn, type Side, sideOf } from '../src/side.js';
 import { closeStage, openStage, type Stage } from '../src/stage.js';
 import { cutText, neutralise } from '../src/text.js';
 import { askRenderer } from './askrenderer.js';
 import { interruptible } from './interrupt.js';
-import { percent } from './render/percent.js';
 import { type CaptureResult, resultOf } from './result.js';
-import { type Names, namesIn, type Side, sideOf } from './side.js';
 
 export interface DiffOptions {
   cwd?: string;
@@ -256,10 +256,6 @@ const sourceOf = ({ name, bundle, manifest, manifest_sha256, summary, hero }: Na
 });
 
 type Told = Pick<DiffResult, 'changed_pixels' | 'changed_ratio' | 'boxes' | 'facts' | 'files'>;
-
-/** `1 pixel`, `13,733 pixels`. */
-export const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 
 function headlineOf(
   before: Named,

@@ -1,9 +1,9 @@
 // How `preview diff` says what differs: JSON, or a few lines and a small table.
 import { painter, printJson, say } from '../src/cli.js';
 import { isChanged } from '../src/compare/facts.js';
+import { counted, percent } from '../src/compare/percent.js';
 import { cutText, neutralise } from '../src/text.js';
-import { counted, type DiffResult } from './diff.js';
-import { percent } from './render/percent.js';
+import type { DiffResult } from './diff.js';
 import { reportCapture } from './report.js';
 
 /** Boxes, facts and files that are listed; the rest is counted, and all are in diff.json. */

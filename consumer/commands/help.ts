@@ -14,6 +14,8 @@ Reads what \`preview\` recorded, and what CLI-Anything did. Never writes into a 
   note       say something of a step: a comment, a box on its picture, accept or reject
   notes      what people said, the newest first
   verify     check every step and file against its recorded hashes
+  diff       what changed from one step to another: facts, files, pixels
+  compare    two sessions set side by side: where they part, and what differs
   blame      which step last changed a place of the picture
   bisect     the first step at which a place of the picture, or a fact, changed
   html       write a session as one page that opens in any browser

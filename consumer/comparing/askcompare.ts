@@ -38,7 +38,14 @@ export async function askCompare(paths: readonly (string | null)[], region: Rect
 
 /** What comparing two pictures gave, or why one of them could not be read. */
 export type Compared =
-  | { count: number; ratio: number; boxes: Box[]; width: number; height: number; padded: boolean }
+  | {
+      count: number;
+      ratio: number;
+      boxes: Box[];
+      padded: boolean;
+      before: { width: number; height: number };
+      after: { width: number; height: number };
+    }
   | { unread: Partial<Record<'before' | 'after', string>> };
 
 /** Compares two pictures whole. */

@@ -1,10 +1,10 @@
 // The picture of a comparison: what changed, large, with before and after beside it. What stayed is pale grey, what
 // changed keeps its light and shade in one strong colour, and boxes find what is a few pixels small.
 import type { Box } from '../../src/compare/boxes.js';
+import { percent } from '../../src/compare/percent.js';
 import type { Comparison } from '../../src/compare/pixels.js';
 import { drawOwn } from './draw.js';
 import type { Fonts } from './fonts.js';
-import { percent } from './percent.js';
 import { fitted, type Picture, paste, shrink } from './picture.js';
 import { visible } from './prepare.js';
 import { escapeXml } from './xml.js';

@@ -86,3 +86,23 @@ function hashAt({ tiles: { columns, rows, hashes } }: Tiled, column: number, row
   const at = (row * columns + column) * TILE_HEX;
   return hashes.slice(at, at + TILE_HEX);
 }
+
+/** Tiles that lie side by side as one rectangle: first those of a row, then equal ones below each other. */
+export function joinedTiles(tiles: readonly Rect[]): Rect[] {
+  const runs: Rect[] = [];
+  for (const tile of tiles) {
+    const last = runs.at(-1);
+    if (last && last.y === tile.y && last.x + last.width === tile.x && last.height === tile.height)
+      last.width += tile.width;
+    else runs.push({ ...tile });
+  }
+  const joined: Rect[] = [];
+  for (const run of runs) {
+    const above = joined.find(
+      (each) => each.x === run.x && each.width === run.width && each.y + each.height === run.y,
+    );
+    if (above) above.height += run.height;
+    else joined.push(run);
+  }
+  return joined;
+}

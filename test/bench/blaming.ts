@@ -1,5 +1,5 @@
 // Which step changed a place, over 1,000 steps with a picture each: with the index that is kept in the user's cache,
-// and without, when every manifest is read once.
+// and without, when every manifest is read once. And two sessions of that length set side by side.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ const [COLUMNS, ROWS] = [20, 15];
 const CHANGED = 30;
 /** Starts of a bare Node that an answer may take. */
 const STARTS = 2;
+/** And two sessions side by side: a second, where a bare Node starts in 50 ms. */
+const COMPARE_STARTS = 20;
 
 const hashOf = (step: number, tile: number): string =>
   createHash('sha256').update(`${step} ${tile}`).digest('hex').slice(0, 8);
@@ -80,10 +82,15 @@ export async function blameLines(dir: string, pairs: number, tries: number): Pro
   );
   for (const command of anew) command.argv.unshift('env', `XDG_CACHE_HOME=${join(dir, 'emptied')}`);
   mkdirSync(join(dir, 'emptied'));
+  const beside: Command = {
+    name: 'compare',
+    argv: program(['compare', session, session, '--json']),
+    cwd: dir,
+  };
   const read: Command = { name: 'read', argv: [process.execPath, '-e', READ], cwd: session };
   const earlier: number[][] = [];
   for (let again = 0; ; again++) {
-    const measured = compare([...kept, ...anew, read], bareNode(dir), pairs);
+    const measured = compare([...kept, ...anew, beside, read], bareNode(dir), pairs);
     const time = (name: string) => measured.get(name)!.command.median;
     const bare = measured.get('read')!.base.median;
     const lines: Line[] = asked.flatMap(([name]) => {
@@ -109,6 +116,15 @@ export async function blameLines(dir: string, pairs: number, tries: number): Pro
           reading_ms: round(time('read') - bare),
         },
       ];
+    });
+    const { ratio, command, base } = measured.get('compare')!;
+    lines.push({
+      name: `previews compare of two sessions of ${STEPS} steps: in starts of a bare node`,
+      ratio,
+      budget: COMPARE_STARTS,
+      pass: ratio <= COMPARE_STARTS,
+      command,
+      base,
     });
     if (again + 1 >= tries || lines.every((line) => line.pass)) return withEarlier(lines, earlier);
     earlier.push(lines.map((line) => line.ratio));

@@ -1,14 +1,14 @@
 // One side of a comparison: the bundle that a REF names, proved against its hashes before anything is made of it.
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { readRegular } from '../src/disk.js';
-import { errnoOf, PreviewError } from '../src/errors.js';
-import type { Recording, SeenHead, SeenStep } from '../src/formats/seen.js';
-import { sha256 } from '../src/hash.js';
-import { findSession, MANIFEST_NAME, numberOf, type Place, stepId } from '../src/layout.js';
-import { openRecording, readAnyBundle, verifyAnyBundle } from '../src/recording.js';
-import { resolveRef } from '../src/ref.js';
-import type { Artifact, Manifest, Problem, Summary } from '../src/schema.js';
+import { readRegular } from './disk.js';
+import { errnoOf, PreviewError } from './errors.js';
+import type { Recording, SeenHead, SeenStep } from './formats/seen.js';
+import { sha256 } from './hash.js';
+import { findSession, MANIFEST_NAME, numberOf, type Place, stepId } from './layout.js';
+import { openRecording, readAnyBundle, verifyAnyBundle } from './recording.js';
+import { resolveRef } from './ref.js';
+import type { Artifact, Manifest, Problem, Summary } from './schema.js';
 
 export interface Side {
   /** As it was asked for. */
@@ -114,7 +114,7 @@ function readSide(ref: string, dir: string, session: string | null, step: SeenSt
     new PreviewError(
       'bundle_damaged',
       `${join(dir, where)}: ${detail}`,
-      'see `previews verify`; nothing was recorded',
+      'see `previews verify`; name another step',
     );
   const bytes = manifestBytes(dir);
   if (bytes === null) throw damaged({ where: MANIFEST_NAME, detail: 'the file is not there' });

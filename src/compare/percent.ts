@@ -1,4 +1,4 @@
-// Shares as people read them.
+// Shares and counts as people read them.
 
 /** `1.4%`: two digits that say something, never 0% of a change, never 100% of less than all. */
 export function percent(ratio: number): string {
@@ -7,3 +7,7 @@ export function percent(ratio: number): string {
   const value = ratio * 100;
   return `${value >= 10 ? Math.floor(value) : Number(value.toPrecision(2))}%`;
 }
+
+/** `1 pixel`, `13,733 pixels`. */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
