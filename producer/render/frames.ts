@@ -211,7 +211,7 @@ async function panelOf(frame: Frame, { panel, scale }: Layout, fonts: Fonts): Pr
       ],
       large,
     ),
-    lineOf([{ text, fore: TONES[tone], bold: true }], large),
+    ...linesOf({ text, fore: TONES[tone], bold: true }, large, 2),
   ];
   const command: Span = { text: frame.command, bold: true };
   const rows = Math.floor(panel.height / (CELL.height * scale));
