@@ -1,7 +1,7 @@
 // The page as one text: the built viewer, its parts that are needed, and the recording, all inline under a policy that
 // lets nothing else run and nothing be asked for.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_VERSION } from '../../../src/version.js';
 import type { PartName } from '../../viewer/shownas.js';
@@ -28,6 +28,10 @@ export function frameFor(parts: readonly PartName[]): Frame {
     scripts: [...parts.map((name) => read(`part-${name}.js`)), read('viewer.js')],
   };
 }
+
+/** What a part adds to a page; the style sheet of all parts is counted with each. */
+export const partSize = (part: PartName): number =>
+  ['part.css', `part-${part}.js`].reduce((sum, name) => sum + statSync(join(VIEWER, name)).size, 200);
 
 /** Text that may stand in a script element of any type: no `</script`, no `<!--`. It stays JSON. */
 export const inScript = (json: string): string =>

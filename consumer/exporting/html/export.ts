@@ -5,7 +5,7 @@ import type { Recording } from '../../../src/formats/seen.js';
 import { shower, showSession } from '../../../src/shown.js';
 import { type Exported, STREAM_PROTOCOL } from '../../../src/stream.js';
 import { isPart, PARTS, shownAs } from '../../viewer/shownas.js';
-import { compose, frameFor, inScript } from './compose.js';
+import { compose, frameFor, inScript, partSize } from './compose.js';
 import { megabytes, type TakenFiles, takeFiles } from './files.js';
 import { type TakenSteps, takeSteps } from './steps.js';
 
@@ -44,8 +44,7 @@ export function exportHtml(recording: Recording, options: HtmlOptions = {}): Htm
   const session = showSession(recording);
   const { from, to } = rangeOf(session.step_count, options.steps, recording);
   const most = options.maxBytes ?? MAX_BYTES;
-  // With all parts, for what they are is known only when the files are chosen.
-  const bare = compose(frameFor(PARTS), { title: '', head: '', pieces: [], files: [] });
+  const bare = compose(frameFor([]), { title: '', head: '', pieces: [], files: [] });
   const room = most - Buffer.byteLength(bare) - JSON.stringify(session).length;
   if (room < 100_000)
     throw new PreviewError(
@@ -65,7 +64,7 @@ export function exportHtml(recording: Recording, options: HtmlOptions = {}): Htm
   const inPage = (bytes: number) => Math.ceil(bytes / 3) * 4 + AROUND;
   // What lies beside the page counts as it is: a folder is sent as a whole too.
   const sizeOf = (bytes: number, read: boolean) => (options.beside && !read ? bytes : inPage(bytes));
-  const taken = takeFiles(steps.bundles, room - used, sizeOf);
+  const taken = takeFiles(steps.bundles, room - used, sizeOf, partSize);
   return assemble(session, steps, taken, options, from);
 }
 

@@ -5,7 +5,7 @@ import { readRegular } from '../../../src/disk.js';
 import { errnoOf } from '../../../src/errors.js';
 import { inside } from '../../../src/inside.js';
 import type { ShownFile } from '../../../src/stream.js';
-import { isPart, shownAs } from '../../viewer/shownas.js';
+import { isPart, type PartName, shownAs } from '../../viewer/shownas.js';
 import type { TakenBundle } from './steps.js';
 
 /** The order in which files are taken, so the last is left out first; within one kind the newest steps come first. */
@@ -49,17 +49,19 @@ export interface TakenFiles {
   left_out: string[];
 }
 
-/** Takes what fits into `bytes`, each content as large as `sizeOf` says it becomes. */
+/** Takes what fits into `bytes`: each content as large as `sizeOf` says it becomes, and with the first that needs one, the part that shows it. */
 export function takeFiles(
   bundles: readonly TakenBundle[],
   bytes: number,
   sizeOf: (bytes: number, read: boolean) => number,
+  partSize: (part: PartName) => number,
 ): TakenFiles {
   const files: TakenFile[] = [];
   const numbers: Record<string, number> = {};
   const byHash = new Map<string, number>();
   const left = new Map<Kind, { count: number; bytes: number }>();
   const gone: string[] = [];
+  const parts = new Set<PartName>();
   let used = 0;
   for (const { kind, bundle, file } of inOrder(bundles)) {
     const name = `${bundle.key}/${file.path}`;
@@ -76,7 +78,9 @@ export function takeFiles(
       gone.push(name);
       continue;
     }
-    if (used + sizeOf(size, read) > bytes) {
+    const part = isPart(shown) && !parts.has(shown) ? shown : null;
+    const around = part ? partSize(part) : 0;
+    if (used + sizeOf(size, read) + around > bytes) {
       const sum = left.get(kind) ?? { count: 0, bytes: 0 };
       left.set(kind, { count: sum.count + 1, bytes: sum.bytes + size });
       continue;
@@ -86,7 +90,8 @@ export function takeFiles(
     numbers[name] = byHash.get(sha256) ?? files.length;
     if (byHash.has(sha256)) continue;
     byHash.set(sha256, files.length);
-    used += sizeOf(content.length, read);
+    used += sizeOf(content.length, read) + around;
+    if (part) parts.add(part);
     files.push({ media_type: file.media_type, sha256, bytes: content, read });
   }
   const left_out = KINDS.flatMap((kind) => {
