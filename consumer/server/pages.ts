@@ -12,13 +12,13 @@ const TYPES: Record<string, string> = {
 };
 
 /**
- * Scripts come from this server alone and none is inline, so that text which slips into the page as HTML runs nothing.
- * Styles may be inline: the terminal sets its own.
+ * Scripts and styles come from this server alone and none is inline, so that text which slips into the page as HTML
+ * runs nothing and looks like nothing.
  */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' blob: data:",
   "media-src 'self' blob:",
   "font-src 'self' data:",
