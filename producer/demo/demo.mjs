@@ -82,7 +82,9 @@ Where to look:
   ${at('trajectory.json')}    every step, one a line
 and with the program itself, from ${relative(process.cwd(), folder)}/:
   node ${back} inspect              the steps
-  node ${back} inspect ${earlier.step_id}    one of them`);
+  node ${back} inspect ${earlier.step_id}    one of them
+  node ${back} watch --open         all of it in the browser
+  node ${back} html -o page.html    the same as one file, to send`);
 }
 
 /** A program that failed has said why. */
