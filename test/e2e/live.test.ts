@@ -1,0 +1,119 @@
+// The page with a server behind it: what it does in any case, and what it does while the recording goes on.
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { browserPages, pageTest, type Watching, watching } from '../helpers/page.js';
+import { temporary } from '../helpers/project.js';
+import { addStep, anotherSession, newSession, recordKinds } from '../helpers/recorded.js';
+import { details, list, pageCases, pictured, shows } from './cases.js';
+
+const pages = browserPages();
+const test = pageTest(pages);
+let kinds: Watching;
+
+beforeAll(async () => {
+  const root = join(temporary(), '.preview');
+  await recordKinds(root);
+  kinds = await watching(root);
+});
+afterAll(() => kinds?.stop());
+
+pageCases({
+  name: 'live',
+  test,
+  open: (hash = '', view) => pages.open(kinds.url + hash, view),
+});
+
+/** A root with a session of `count` steps, watched. */
+async function growing(count: number) {
+  const root = join(temporary(), '.preview');
+  const session = await newSession(root);
+  for (let n = 1; n <= count; n++) await addStep(session, n);
+  return { root, session, server: await watching(root) };
+}
+
+test('H04 new steps are followed, and counted for who looks elsewhere', async () => {
+  const { session, server } = await growing(3);
+  const page = await pages.open(server.url);
+  await shows(page, 3);
+  await addStep(session, 4);
+  await shows(page, 4);
+  await page.keyboard.press('ArrowLeft');
+  await shows(page, 3);
+  await addStep(session, 5);
+  await addStep(session, 6);
+  await page.getByText('2 new').first().waitFor();
+  await shows(page, 3);
+  await page.keyboard.press('End');
+  await shows(page, 6);
+  expect(await page.getByText('2 new').count()).toBe(0);
+  await addStep(session, 7);
+  await shows(page, 7);
+  await pictured(page);
+  await server.stop();
+});
+
+test('H04 a page whose server was killed says so, and catches up by itself with another', async () => {
+  const { root, session, server } = await growing(2);
+  const token = 't'.repeat(40);
+  await server.stop();
+  const first = await watching(root, '--token', token);
+  const page = await pages.open(first.url);
+  pages.forgive(page, /ERR_CONNECTION_REFUSED|WebSocket/);
+  await shows(page, 2);
+  first.child.kill('SIGKILL');
+  await first.child.done;
+  await page
+    .getByText(/offline/i)
+    .first()
+    .waitFor();
+  await addStep(session, 3);
+  const second = await watching(root, '--token', token, '--port', String(first.port));
+  await shows(page, 3);
+  await page
+    .getByText(/^\W*live$/)
+    .first()
+    .waitFor();
+  expect(await list(page).getByRole('option').count()).toBe(3);
+  await second.stop();
+});
+
+test('a clip that plays is not thrown away by new steps', async () => {
+  const root = join(temporary(), '.preview');
+  const watched = await watching(await recordKinds(root));
+  const page = await pages.open(watched.url);
+  await shows(page, 12);
+  await page.keyboard.press('ArrowLeft');
+  await shows(page, 11);
+  const sound = page.locator('main audio');
+  await sound.evaluate((element: any) => {
+    (globalThis as any).kept = element;
+    element.loop = true;
+    return element.play();
+  });
+  await addStep(await newSession(root), 13);
+  await page.getByText('1 new').first().waitFor();
+  expect(
+    await page.evaluate(() => {
+      const { kept } = globalThis as any;
+      return kept.isConnected && !kept.paused;
+    }),
+  ).toBe(true);
+  await watched.stop();
+});
+
+test('other sessions of the root are in a menu, the newest first', async () => {
+  const { root, server } = await growing(2);
+  const page = await pages.open(server.url);
+  await shows(page, 2);
+  await addStep(await anotherSession(root), 30);
+  await page.getByRole('button', { name: /rover/ }).click();
+  const items = page.getByRole('menuitemradio');
+  await expect.poll(() => items.count()).toBe(2);
+  expect(await items.first().textContent()).toContain('session_002');
+  await items.first().click();
+  await shows(page, 1);
+  await details(page).getByText('disc --number 30').first().waitFor();
+  await page.goBack();
+  await shows(page, 2);
+  await server.stop();
+});
