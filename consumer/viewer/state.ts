@@ -183,6 +183,10 @@ export function createState(source: Source) {
       if (to.versus !== null && to.tab === null) tab.value = 'compare';
     });
     writing = false;
+  };
+  /** As `goTo`, for the address says it already: it is no new entry. */
+  const goToAddress = (to: Place) => {
+    goTo(to);
     shown = `${session.value?.key}/${to.step}`;
   };
   const onAddress = () => {
@@ -190,7 +194,7 @@ export function createState(source: Source) {
     if (to.session && to.session !== session.value?.key && source.kind === 'live') {
       asked = to;
       source.choose(to.session);
-    } else goTo(to);
+    } else goToAddress(to);
   };
 
   const open = () => {
@@ -210,7 +214,9 @@ export function createState(source: Source) {
             selected.value = 0;
             outline.value = [];
             search(NO_QUERY);
-            goTo(asked);
+            // A session that was chosen from the menu is a new entry, so that Back leads to the one before.
+            if (asked === NOWHERE) goTo(asked);
+            else goToAddress(asked);
             asked = NOWHERE;
           } else if (following.value) follow();
           else select(selected.value, { follow: false, keep: true });
