@@ -92,7 +92,8 @@ export const pageTest =
       } finally {
         await close();
       }
-    });
+    }, // Chromium without a graphics card, on a machine that has other work.
+    180_000);
 
 export interface Watching {
   url: string;
