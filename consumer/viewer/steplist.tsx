@@ -2,6 +2,7 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShownStep } from '../../src/stream.js';
+import { shownAs } from './shownas.js';
 import type { State } from './state.js';
 import { clock, counted, duration, moment, number4, outcome, percent, titleOf, visible } from './words.js';
 
@@ -176,11 +177,24 @@ function Row({ index, step, top, selected, state, place, count }: RowProps) {
   );
 }
 
+const KINDS = {
+  clip: 'clip',
+  frame: 'page',
+  model: '3D',
+  cast: 'terminal',
+  text: 'text',
+  patch: 'patch',
+  json: 'JSON',
+} as const;
+
 export function Thumb({ step, state }: { step: ShownStep | null; state: State }) {
   const url = step?.thumb ? state.source.url(step.thumb) : null;
   if (url) return <img class="thumb" src={url} alt="" loading="lazy" decoding="async" draggable={false} />;
   const bad = step && outcome(step)?.tone === 'bad';
-  return <span class={`thumb none${bad ? ' bad' : ''}`}>{bad ? '!' : step && !step.hero ? '–' : ''}</span>;
+  // What has no small picture says what it is: a clip, a page, a text.
+  const kind = step?.hero ? shownAs(step.hero) : 'none';
+  const sign = bad ? '!' : kind !== 'none' && kind !== 'image' ? KINDS[kind] : step && !step.hero ? '–' : '';
+  return <span class={`thumb none${bad ? ' bad' : ''}`}>{sign}</span>;
 }
 
 /** How much of the picture changed, as far as its tiles tell. */

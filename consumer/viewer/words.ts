@@ -69,7 +69,9 @@ export function outcome(step: ShownStep): { word: string; tone: 'bad' | 'warn' }
 
 /** What a step is called: its command, or what else is known of it. */
 export const titleOf = (step: ShownStep): string =>
-  visible(step.command ?? step.label ?? step.headline ?? step.reason);
+  visible(
+    step.command ?? step.label ?? step.headline ?? (step.lost ? 'nothing of this step is left' : step.reason),
+  );
 
 /** A fact's value as text. */
 export const factText = (value: unknown): string =>
