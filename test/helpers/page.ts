@@ -92,8 +92,7 @@ export const pageTest =
       } finally {
         await close();
       }
-    }, // Chromium without a graphics card, on a machine that has other work.
-    180_000);
+    }, 180_000); // Chromium without a graphics card, on a machine that has other work.
 
 export interface Watching {
   url: string;
