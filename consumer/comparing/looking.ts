@@ -24,14 +24,25 @@ export interface Look<T> {
 export interface Aspect<T> {
   name: 'tiles' | 'facts';
   of(manifest: JsonObject, summary: () => JsonObject | null): T | null;
-  /** A value as an index has it, or null where that is none. */
-  parse(value: unknown): T | null;
+  /** A value as an index has it, and back; null where that is none. */
+  write(value: T): string;
+  parse(text: string): T | null;
 }
 
 export const TILES: Aspect<Tiled> = {
   name: 'tiles',
   of: (manifest) => tiledOf(manifest['metrics']),
-  parse: (value) => (isObject(value) ? tiledOf({ picture: value, tiles: value['tiles'] }) : null),
+  // No JSON: a thousand of them are parsed while somebody waits.
+  write: ({ width, height, tiles: { size, columns, rows, hashes } }) =>
+    [width, height, size, columns, rows, hashes].join(' '),
+  parse(text) {
+    const end = text.lastIndexOf(' ');
+    const [width, height, size, columns, rows] = text.slice(0, end).split(' ').map(Number);
+    return tiledOf({
+      picture: { width, height },
+      tiles: { size, columns, rows, hashes: text.slice(end + 1) },
+    });
+  },
 };
 
 /** By name, those within others with dots. */
@@ -47,7 +58,16 @@ export const FACTS: Aspect<Facts> = {
     const flat = compareFacts({}, facts).map(({ name, after }) => [name, after] as const);
     return flat.length === 0 ? null : Object.fromEntries(flat);
   },
-  parse: (value) => (isObject(value) ? value : null),
+  write: (facts) => JSON.stringify(facts),
+  parse(text) {
+    try {
+      const value: unknown = JSON.parse(text);
+      return isObject(value) ? value : null;
+    } catch {
+      // SyntaxError: damaged.
+      return null;
+    }
+  },
 };
 
 /** Looks at steps of one session; a bundle that several steps name in turn is read once. */

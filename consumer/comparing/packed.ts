@@ -2,6 +2,7 @@
 // as text, and are parsed when they are asked for. Pure.
 import { isObject } from '../../src/object.js';
 import { type Aspect, type Look, STATES } from './looking.js';
+import { changeOf, withChange } from './textchange.js';
 
 /** Consecutive steps. */
 export interface Packed<T> {
@@ -19,7 +20,10 @@ export interface Packed<T> {
 const FIELDS = 3;
 const NONE = -1;
 
-/** What a written one begins with, as a line of JSON; the texts of the values follow, one behind the other. */
+/**
+ * What a written one begins with, as a line of JSON; the values follow, one behind the other: the first of each block as
+ * its text, the others as what changed in the text before, mostly a few tiles.
+ */
 interface Contents {
   first: number;
   recipes: string[];
@@ -27,6 +31,9 @@ interface Contents {
   lengths: number[];
   steps: number[];
 }
+
+/** Values of a block. */
+const BLOCK = 64;
 
 /** Bytes or so that a step takes besides its value. */
 const STEP_BYTES = 16;
@@ -41,10 +48,22 @@ function packed<T>(aspect: Aspect<T>, contents: Contents, bytes: Buffer): Packed
   for (let number = 0, at = 0; number < read; at += lengths[number++]!) starts.push(at);
   /** Those that were added since. */
   const added: string[] = [];
-  const textOf = (number: number): string =>
-    number < read
-      ? bytes.toString('utf8', starts[number], starts[number]! + lengths[number]!)
-      : added[number - read]!;
+  /** The block that was asked for last, all its texts. */
+  let block: { from: number; texts: string[] } = { from: NONE, texts: [] };
+  const textOf = (number: number): string => {
+    if (number >= read) return added[number - read]!;
+    const from = number - (number % BLOCK);
+    if (block.from !== from) block = { from, texts: blockAt(from) };
+    return block.texts[number - from]!;
+  };
+  const blockAt = (from: number): string[] => {
+    const texts: string[] = [];
+    for (let number = from; number < Math.min(read, from + BLOCK); number++) {
+      const written = bytes.toString('utf8', starts[number], starts[number]! + lengths[number]!);
+      texts.push(withChange(written, texts.at(-1) ?? ''));
+    }
+    return texts;
+  };
   let numbers: Map<string, number> | null = null;
   const numberOfText = (text: string): number => {
     // Only once something is added.
@@ -67,7 +86,7 @@ function packed<T>(aspect: Aspect<T>, contents: Contents, bytes: Buffer): Packed
       const [state, recipe, number] = [STATES[steps[at]!]!, steps[at + 1]!, steps[at + 2]!];
       const named = { recipe: recipe === NONE ? null : recipes[recipe]! };
       if (number === NONE) return { ...named, state, value: null };
-      if (newest.number !== number) newest = { number, value: parseText(textOf(number), aspect) };
+      if (newest.number !== number) newest = { number, value: aspect.parse(textOf(number)) };
       return newest.value === null
         ? { ...named, state: 'lost', value: null }
         : { ...named, state, value: newest.value };
@@ -77,36 +96,39 @@ function packed<T>(aspect: Aspect<T>, contents: Contents, bytes: Buffer): Packed
       steps.push(
         STATES.indexOf(state),
         recipe === null ? NONE : recipes.indexOf(recipe),
-        value === null ? NONE : numberOfText(JSON.stringify(value)),
+        value === null ? NONE : numberOfText(aspect.write(value)),
       );
     },
     write(most) {
       const used = new Map<number, number>();
-      const texts: Buffer[] = [];
+      const texts: string[] = [];
       const rows: number[][] = [];
       let length = 0;
+      let before = '';
       for (let at = steps.length - FIELDS; at >= 0; at -= FIELDS) {
         const [state, recipe, number] = [steps[at]!, steps[at + 1]!, steps[at + 2]!];
-        const text = number === NONE || used.has(number) ? null : Buffer.from(textOf(number));
-        length += STEP_BYTES + (text?.length ?? 0);
+        if (number !== NONE && !used.has(number)) {
+          const text = textOf(number);
+          const change = changeOf(text, used.size % BLOCK === 0 ? '' : before);
+          length += Buffer.byteLength(change);
+          if (length > most) break;
+          used.set(number, texts.push(change) - 1);
+          before = text;
+        }
+        length += STEP_BYTES;
         if (length > most) break;
-        if (text !== null) used.set(number, texts.push(text) - 1);
         rows.push([state, recipe, number === NONE ? NONE : used.get(number)!]);
       }
+      const values = texts.map((text) => Buffer.from(text));
       const written: Contents = {
         first: first + count() - rows.length,
         recipes,
-        lengths: texts.map((text) => text.length),
+        lengths: values.map((value) => value.length),
         steps: rows.reverse().flat(),
       };
-      return Buffer.concat([Buffer.from(`${JSON.stringify(written)}\n`), ...texts]);
+      return Buffer.concat([Buffer.from(`${JSON.stringify(written)}\n`), ...values]);
     },
   };
-}
-
-function parseText<T>(text: string, aspect: Aspect<T>): T | null {
-  const value = parsed(text);
-  return value === null ? null : aspect.parse(value);
 }
 
 function parsed(text: string): unknown {

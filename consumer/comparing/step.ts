@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import type { Rect } from '../../src/compare/boxes.js';
 import { PreviewError } from '../../src/errors.js';
-import type { Recording } from '../../src/formats/seen.js';
+import type { Recording, SeenStep } from '../../src/formats/seen.js';
 import { stepId } from '../../src/layout.js';
 import { inside } from '../../src/read.js';
 import { openRecording } from '../../src/recording.js';
@@ -66,14 +66,19 @@ export function toldStep(recording: Recording, index: number): ToldStep {
     published_at: step?.published_at ?? null,
     recipe: typeof step?.['recipe'] === 'string' ? step['recipe'] : null,
     bundle_id: step?.bundle_id ?? null,
-    picture: pictureOf(recording, index),
+    picture: step ? pictureIn(recording, step) : null,
   };
 }
 
-/** The path of a step's picture, or null. I9: a manifest's path may not leave its bundle. */
+/** The path of a step's picture, or null. */
 export function pictureOf(recording: Recording, index: number): string | null {
   const step = recording.steps(index, index).value[0];
-  const dir = step ? folderOf(recording, step) : null;
+  return step ? pictureIn(recording, step) : null;
+}
+
+/** I9: a manifest's path may not leave its bundle. */
+function pictureIn(recording: Recording, step: SeenStep): string | null {
+  const dir = folderOf(recording, step);
   if (dir === null) return null;
   const artifacts = recording.readBundle(dir).value.manifest?.artifacts ?? [];
   const hero = artifacts.find(({ role, kind }) => role === 'hero' && kind === 'image');

@@ -11,7 +11,7 @@ import type { Aspect } from './looking.js';
 import { type Packed, readPacked } from './packed.js';
 
 /** Raised with every change of what an index holds. */
-const VERSION = 1;
+const VERSION = 2;
 /** The newest steps that fit are kept: some ten thousand pictures of the largest size, all different. */
 const MAX_BYTES = 32 * 1024 * 1024;
 

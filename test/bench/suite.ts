@@ -212,11 +212,11 @@ async function inform(dir: string, sites: Site[], pairs: number, quick: boolean)
 
 function table(lines: Line[]): string {
   const width = Math.max(...lines.map((line) => line.name.length));
-  const verdict = (line: Line) => (line.pass ? 'pass' : 'MISS');
+  const verdict = (line: Line) => (line.pass === null ? 'told' : line.pass ? 'pass' : 'MISS');
   return lines
     .map(
       (line) =>
-        `${verdict(line)}  ${line.name.padEnd(width)}  ${String(line.ratio).padStart(7)}  of ${line.budget}`,
+        `${verdict(line)}  ${line.name.padEnd(width)}  ${String(line.ratio).padStart(7)}${line.budget === null ? '' : `  of ${line.budget}`}`,
     )
     .join('\n');
 }
