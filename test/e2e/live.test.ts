@@ -1,6 +1,6 @@
 // The page with a server behind it: what it does in any case, and what it does while the recording goes on.
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { browserPages, pageTest, type Watching, watching } from '../helpers/page.js';
 import { temporary } from '../helpers/project.js';
 import { addStep, anotherSession, newSession, recordKinds } from '../helpers/recorded.js';
@@ -23,12 +23,19 @@ pageCases({
   open: (hash = '', view) => pages.open(kinds.url + hash, view),
 });
 
+/** A server that ends with the test, however that comes out. */
+async function stopped(begun: Promise<Watching>): Promise<Watching> {
+  const server = await begun;
+  onTestFinished(() => server.stop());
+  return server;
+}
+
 /** A root with a session of `count` steps, watched. */
 async function growing(count: number) {
   const root = join(temporary(), '.preview');
   const session = await newSession(root);
   for (let n = 1; n <= count; n++) await addStep(session, n);
-  return { root, session, server: await watching(root) };
+  return { root, session, server: await stopped(watching(root)) };
 }
 
 test('H04 new steps are followed, and counted for who looks elsewhere', async () => {
@@ -49,14 +56,13 @@ test('H04 new steps are followed, and counted for who looks elsewhere', async ()
   await addStep(session, 7);
   await shows(page, 7);
   await pictured(page);
-  await server.stop();
 });
 
 test('H04 a page whose server was killed says so, and catches up by itself with another', async () => {
   const { root, session, server } = await growing(2);
   const token = 't'.repeat(40);
   await server.stop();
-  const first = await watching(root, '--token', token);
+  const first = await stopped(watching(root, '--token', token));
   const page = await pages.open(first.url);
   pages.forgive(page, /ERR_CONNECTION_REFUSED|WebSocket/);
   await shows(page, 2);
@@ -67,19 +73,18 @@ test('H04 a page whose server was killed says so, and catches up by itself with 
     .first()
     .waitFor();
   await addStep(session, 3);
-  const second = await watching(root, '--token', token, '--port', String(first.port));
+  await stopped(watching(root, '--token', token, '--port', String(first.port)));
   await shows(page, 3);
   await page
     .getByText(/^\W*live$/)
     .first()
     .waitFor();
   expect(await list(page).getByRole('option').count()).toBe(3);
-  await second.stop();
 });
 
 test('a clip that plays is not thrown away by new steps', async () => {
   const root = join(temporary(), '.preview');
-  const watched = await watching(await recordKinds(root));
+  const watched = await stopped(watching(await recordKinds(root)));
   const page = await pages.open(watched.url);
   await shows(page, 12);
   await page.keyboard.press('ArrowLeft');
@@ -98,7 +103,6 @@ test('a clip that plays is not thrown away by new steps', async () => {
       return kept.isConnected && !kept.paused;
     }),
   ).toBe(true);
-  await watched.stop();
 });
 
 test('other sessions of the root are in a menu, the newest first', async () => {
@@ -115,5 +119,4 @@ test('other sessions of the root are in a menu, the newest first', async () => {
   await details(page).getByText('disc --number 30').first().waitFor();
   await page.goBack();
   await shows(page, 2);
-  await server.stop();
 });
