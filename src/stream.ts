@@ -155,6 +155,23 @@ export type Bucket = z.infer<typeof bucketSchema>;
 export const seriesSchema = z.array(z.tuple([count, z.number()]));
 export type Series = z.infer<typeof seriesSchema>;
 
+const rect = z.object({ x: count, y: count, width: count, height: count });
+
+/** Which step last changed a place of a picture: `Blame` of src/compare/blameback.ts, where it is said what is what. */
+export const blameSchema = z.object({
+  picture_of: count,
+  recipe: nullable(text),
+  region: rect,
+  looked_at: rect,
+  tile: count,
+  changed_by: count,
+  kind: z.enum(['changed', 'resized', 'first']),
+  before: nullable(count),
+  between: count,
+  passed_over: z.object({ failed: count, nothing: count, lost: count, diff: count, other_recipe: count }),
+});
+export type ShownBlame = z.infer<typeof blameSchema>;
+
 /**
  * Server to page. `snapshot`, `steps`, `head`, `sessions`, `notes` and `bye` carry `seq`, which counts from 0 on each connection
  * without gaps (I8); the others answer the request of the same `id`.
@@ -188,6 +205,7 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('hits'), id: count, hits: hitsSchema }),
   z.object({ type: z.literal('outline'), id: count, buckets: z.array(bucketSchema) }),
   z.object({ type: z.literal('series'), id: count, points: seriesSchema }),
+  z.object({ type: z.literal('blame'), id: count, blame: blameSchema }),
   z.object({ type: z.literal('verdict'), id: count, verdict: verdictSchema }),
   z.object({ type: z.literal('noted'), id: count, note: noteSchema }),
   z.object({ type: z.literal('refused'), id: nullable(count), code: text, message: text }),
@@ -209,6 +227,16 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('outline'), id: count, buckets: count }),
   /** `fact` is named as in the facts of a summary. */
   z.object({ type: z.literal('series'), id: count, fact: text }),
+  /** Which step last changed this place, in pixels, of the picture of step `index`. */
+  z.object({
+    type: z.literal('blame'),
+    id: count,
+    index: z.int().check(z.positive()),
+    x: z.int().check(z.nonnegative()),
+    y: z.int().check(z.nonnegative()),
+    width: z.int().check(z.positive()),
+    height: z.int().check(z.positive()),
+  }),
   z.object({ type: z.literal('verify'), id: count, index: count }),
   /** The one thing that a page has written: beside the root, never in a session. */
   z.object({ type: z.literal('note'), id: count, note: noteInputSchema }),

@@ -4,6 +4,7 @@ import { PreviewError } from '../../src/errors.js';
 import { gatherHits, gatherSeries, isEmpty, matches } from '../../src/search.js';
 import { type Hits, type PageMessage, type ShownDetail, STREAM_LIMITS } from '../../src/stream.js';
 import { takeNote, userName } from '../noting/take.js';
+import { blameIn } from './blame.js';
 import { fitting } from './fit.js';
 import type { Hub } from './hub.js';
 import { inSlices } from './slices.js';
@@ -40,6 +41,10 @@ export async function answer(
     case 'series': {
       const points = await series(request.fact, hub, stop);
       return points && { type: 'series', body: `"points":${JSON.stringify(points)}` };
+    }
+    case 'blame': {
+      const blame = await blameIn(hub, request, stop);
+      return blame && { type: 'blame', body: `"blame":${JSON.stringify(blame)}` };
     }
     case 'verify':
       return {

@@ -39,8 +39,8 @@ interface Page {
   working: boolean;
   /** Searches, outlines and verifications that are under way. */
   long: number;
-  /** The newest search asked for; an older one is given up. */
-  newest: { search: number; outline: number };
+  /** The newest search and its like asked for; an older one is given up. */
+  newest: { search: number; outline: number; blame: number };
   bad: number;
   viewer: Viewer;
   closed: boolean;
@@ -124,7 +124,8 @@ export function openStreams(context: {
     const stop = () =>
       page.closed ||
       (request.type === 'search' && page.newest.search !== request.id) ||
-      (request.type === 'outline' && page.newest.outline !== request.id);
+      (request.type === 'outline' && page.newest.outline !== request.id) ||
+      (request.type === 'blame' && page.newest.blame !== request.id);
     const answered = await answer(request, hub, { verifier, stop });
     if (answered) send(page, `{"type":"${answered.type}","id":${request.id},${answered.body}}`);
     else refuse(page, request.id, 'superseded', 'a newer one was asked for');
@@ -167,7 +168,8 @@ export function openStreams(context: {
       refuse(page, message.type === 'hello' ? null : message.id, 'busy', 'too many requests wait');
       return;
     }
-    if (message.type === 'search' || message.type === 'outline') page.newest[message.type] = message.id;
+    if (message.type === 'search' || message.type === 'outline' || message.type === 'blame')
+      page.newest[message.type] = message.id;
     page.queue.push(message);
     void work(page);
   };
@@ -195,7 +197,7 @@ export function openStreams(context: {
       queue: [],
       working: false,
       long: 0,
-      newest: { search: -1, outline: -1 },
+      newest: { search: -1, outline: -1, blame: -1 },
       bad: 0,
       viewer: { tell: (type, body) => tell(page, type, body) },
       closed: false,
@@ -253,7 +255,7 @@ export function openStreams(context: {
 const GOODBYE_MS = 500;
 
 const isLong = ({ type }: PageMessage): boolean =>
-  type === 'search' || type === 'outline' || type === 'series' || type === 'verify';
+  type === 'search' || type === 'outline' || type === 'series' || type === 'blame' || type === 'verify';
 
 function messageOf(bytes: Buffer): PageMessage | null {
   try {

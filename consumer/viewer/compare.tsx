@@ -1,8 +1,9 @@
-// Two steps compared: which two, in which way, and what differs in words. The pictures themselves: comparepictures.tsx.
+// Two steps compared: which two, in which way, and what differs in words. What is compared itself: pair.tsx.
 import { useEffect, useState } from 'preact/hooks';
 import { compareFacts, isChanged } from '../../src/compare/facts.js';
-import type { ShownDetail, ShownStep } from '../../src/stream.js';
-import { ComparePictures } from './comparepictures.js';
+import type { ShownDetail, ShownFile, ShownStep } from '../../src/stream.js';
+import { itemsOf } from './items.js';
+import { ComparePair } from './pair.js';
 import { shownAs } from './shownas.js';
 import { MODES, type Mode, type State } from './state.js';
 import type { Theme } from './theme.js';
@@ -27,7 +28,11 @@ interface Props {
 }
 
 export function Compare({ state, step, detail, theme }: Props) {
-  const other = useOther(state, step);
+  const path = state.artifact.value;
+  const other = useOther(state, step, path);
+  const now = fileOf(step, path === null ? null : detail, path);
+  const isPicture =
+    now !== null && shownAs(now) === 'image' && other?.file != null && shownAs(other.file) === 'image';
   const mode = state.mode.value;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -40,7 +45,6 @@ export function Compare({ state, step, detail, theme }: Props) {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
-  const [before, after] = [other && urlOf(state, other), urlOf(state, step)];
   return (
     <div class="compare">
       <div class="compare-bar">
@@ -50,7 +54,7 @@ export function Compare({ state, step, detail, theme }: Props) {
             type="number"
             min={state.first.value}
             max={state.total.value}
-            value={other?.index ?? ''}
+            value={other?.step.index ?? ''}
             onChange={({ currentTarget }) => {
               const index = Number(currentTarget.value);
               if (index >= state.first.value && index <= state.total.value) state.versus.value = index;
@@ -73,85 +77,136 @@ export function Compare({ state, step, detail, theme }: Props) {
           aria-pressed={state.versus.value !== null}
           title="stay with that step while others are selected"
           onClick={() => {
-            state.versus.value = state.versus.value === null ? (other?.index ?? null) : null;
+            state.versus.value = state.versus.value === null ? (other?.step.index ?? null) : null;
           }}
         >
           pinned
         </button>
         <span class="spread" />
-        <div class="modes" role="radiogroup" aria-label="How to compare">
-          {MODES.map((name, at) => (
-            <button
-              key={name}
-              type="button"
-              role="radio"
-              aria-checked={name === mode}
-              title={`key ${at + 1}`}
-              onClick={() => {
-                state.mode.value = name;
-              }}
-            >
-              {NAMES[name]}
-            </button>
-          ))}
-        </div>
+        {path === null ? null : (
+          <button
+            type="button"
+            class="plain mono"
+            title="compare what the steps show first instead"
+            onClick={() => {
+              state.artifact.value = null;
+            }}
+          >
+            {visible(path)} ×
+          </button>
+        )}
+        {isPicture ? (
+          <div class="modes" role="radiogroup" aria-label="How to compare">
+            {MODES.map((name, at) => (
+              <button
+                key={name}
+                type="button"
+                role="radio"
+                aria-checked={name === mode}
+                title={`key ${at + 1}`}
+                onClick={() => {
+                  state.mode.value = name;
+                }}
+              >
+                {NAMES[name]}
+              </button>
+            ))}
+          </div>
+        ) : null}
       </div>
       {other === undefined ? (
         <p class="empty">Loading …</p>
       ) : other === null ? (
-        <p class="empty">There is no step before this one that has a picture.</p>
-      ) : before && after ? (
-        <ComparePictures
-          key={`${other.index} ${step.index}`}
+        <p class="empty">
+          There is no step before this one that has {path === null ? 'a picture' : visible(path)}.
+        </p>
+      ) : other.file && now ? (
+        <ComparePair
+          key={`${keyOf(other.file)} ${keyOf(now)} ${step.index}`}
           state={state}
-          before={{ url: before, step: other }}
-          after={{ url: after, step }}
+          before={{ step: other.step, file: other.file }}
+          after={{ step, file: now }}
           mode={mode}
-          accent={theme.theme.value}
+          theme={theme.theme.value}
         />
+      ) : path !== null && detail === null ? (
+        <p class="empty">{state.detailProblem.value ?? 'Loading …'}</p>
       ) : (
         <p class="empty">
-          {[other, step]
-            .filter((each) => !urlOf(state, each))
-            .map((each) => `Step ${each.index} has no picture.`)
+          {[other, { step, file: now, gone: detail !== null && detail.manifest === null }]
+            .filter(({ file }) => file === null)
+            .map((side) => lacks(side, path))
             .join(' ')}
         </p>
       )}
-      {other ? <FactChanges state={state} other={other} detail={detail} /> : null}
+      {other ? <FactChanges state={state} other={other.step} detail={detail} /> : null}
     </div>
   );
 }
 
-/** The picture of a step, where it is one that can be compared. */
-function urlOf(state: State, { hero }: ShownStep): string | null {
-  return hero && shownAs(hero) === 'image' ? state.source.url(hero) : null;
+const keyOf = ({ bundle, path }: ShownFile) => `${bundle}/${path}`;
+
+/** Why there is nothing to compare. */
+function lacks({ step, gone }: Other, path: string | null): string {
+  if (step.lost || gone) return `Nothing of what was recorded of step ${step.index} is left.`;
+  if (path !== null) return `Step ${step.index} has no ${visible(path)}.`;
+  return step.status === 'error'
+    ? `The render of step ${step.index} failed, so it has no picture.`
+    : `Step ${step.index} has no picture.`;
+}
+
+/** What of a step is compared: the file of this path, or what it shows first. */
+function fileOf(step: ShownStep, detail: ShownDetail | null, path: string | null): ShownFile | null {
+  if (path === null) return step.hero;
+  return itemsOf(detail, step.bundle).find((item) => item.path === path) ?? null;
+}
+
+interface Other {
+  step: ShownStep;
+  file: ShownFile | null;
+  /** Its bundle cannot be read. */
+  gone: boolean;
 }
 
 /** The step that is compared with: `undefined` while it is loaded, null where there is none. */
-function useOther(state: State, step: ShownStep): ShownStep | null | undefined {
+function useOther(state: State, step: ShownStep, path: string | null): Other | null | undefined {
   const versus = state.versus.value;
-  const [other, setOther] = useState<{ to: number; versus: number | null; step: ShownStep | null }>();
+  const wanted = `${step.index} ${versus} ${path}`;
+  const [other, setOther] = useState<{ wanted: string; found: Other | null }>();
   useEffect(() => {
     let gone = false;
+    const look = async (index: number): Promise<Other | null> => {
+      const found = await state.steps.wait(index);
+      if (!found) return null;
+      const isAsked = path !== null || (versus !== null && found.hero === null);
+      const known = isAsked ? await state.source.detail(index) : null;
+      return { step: found, file: fileOf(found, known, path), gone: isAsked && known?.manifest == null };
+    };
     const find = async () => {
-      if (versus !== null) return state.steps.wait(versus);
+      if (versus !== null) return look(versus);
+      const kind = path === null && step.hero ? shownAs(step.hero) : null;
+      let any: Other | null = null;
       for (let index = step.index - 1; index >= Math.max(state.first.peek(), step.index - BACK); index--) {
-        const found = await state.steps.wait(index);
-        if (found && urlOf(state, found)) return found;
+        const found = await look(index);
+        if (gone) return null;
+        if (!found?.file) continue;
+        // One of the same kind, where there is any: a model is compared with a model.
+        if (kind === null || shownAs(found.file) === kind) return found;
+        any ??= found;
       }
-      return null;
+      return any;
     };
     find().then(
       (found) => {
-        if (!gone) setOther({ to: step.index, versus, step: found });
+        if (!gone) setOther({ wanted, found });
       },
       () => {},
     );
     return () => {
       gone = true;
     };
-  }, [step.index, versus]);
-  return other && other.to === step.index && other.versus === versus ? other.step : undefined;
+  }, [wanted]);
+  return other?.wanted === wanted ? other.found : undefined;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

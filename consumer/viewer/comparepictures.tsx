@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Comparison } from '../../src/compare/pixels.js';
 import type { ShownStep } from '../../src/stream.js';
+import { BlameAnswer, BlameArea, BlameButton, useBlame } from './blame.js';
 import { comparePictures, drawMask } from './pixels.js';
 import type { Mode, State } from './state.js';
 import { counted, percent } from './words.js';
@@ -18,12 +19,14 @@ interface Props {
   mode: Mode;
   /** Redraws what has a colour of the theme. */
   accent: string;
+  /** Whether these are what the steps show first, and so may be asked about. */
+  isFirst: boolean;
 }
 
 const BLINK_MS = 700;
 const NONE: Size = { width: 0, height: 0 };
 
-export function ComparePictures({ state, before, after, mode, accent }: Props) {
+export function ComparePictures({ state, before, after, mode, accent, isFirst }: Props) {
   const wrapper = useRef<HTMLDivElement>(null);
   const [sizes, setSizes] = useState<{ before: Size; after: Size }>({ before: NONE, after: NONE });
   const size = {
@@ -33,7 +36,10 @@ export function ComparePictures({ state, before, after, mode, accent }: Props) {
   const zoom = useZoom(wrapper, size, { whole: false });
   const result = useComparison(before.url, after.url);
   const comparison = typeof result === 'object' ? result : null;
-  const [region, setRegion] = useState(-1);
+  const asking = useBlame(state, `${before.url} ${after.url} ${mode}`);
+  const [region, showRegion] = useState(-1);
+  /** Keys come faster than the page is drawn. */
+  const current = useRef(-1);
   const [split, setSplit] = useState(0.5);
   const [blend, setBlend] = useState(0.5);
   const [flipped, setFlipped] = useState(false);
@@ -42,8 +48,10 @@ export function ComparePictures({ state, before, after, mode, accent }: Props) {
   const boxes = comparison?.boxes ?? [];
   const go = (by: 1 | -1) => {
     if (boxes.length === 0) return;
-    const next = (region + by + boxes.length + (region === -1 && by === -1 ? 1 : 0)) % boxes.length;
-    setRegion(next);
+    const from = current.current === -1 && by === -1 ? 0 : current.current;
+    const next = (from + by + boxes.length) % boxes.length;
+    current.current = next;
+    showRegion(next);
     zoom.show(boxes[next]!);
     state.said.value = `region ${next + 1} of ${boxes.length}`;
   };
@@ -108,6 +116,14 @@ export function ComparePictures({ state, before, after, mode, accent }: Props) {
             ];
             element.style.transform = `translate(${x}px, ${y}px)`;
           }}
+        />
+      ) : null}
+      {isFirst ? (
+        <BlameArea
+          state={state}
+          zoom={zoom}
+          index={(name === 'before' ? before : after).step.index}
+          asking={asking}
         />
       ) : null}
       {region >= 0 && boxes[region] ? <Box box={boxes[region]} zoom={zoom} size={size} /> : null}
@@ -177,6 +193,7 @@ export function ComparePictures({ state, before, after, mode, accent }: Props) {
           )
         )}
       </div>
+      {isFirst ? <BlameAnswer state={state} asking={asking} /> : null}
       <div class="picture-bar">
         <span class="spread" role="status">
           {typeof result === 'string' ? result : sentence(result)}
@@ -227,6 +244,7 @@ export function ComparePictures({ state, before, after, mode, accent }: Props) {
             </button>
           </span>
         ) : null}
+        {isFirst ? <BlameButton state={state} /> : null}
         <button type="button" class="plain" onClick={zoom.toggle} title="fit (0) or 100%">
           {Math.round(zoom.scale * 100)}%
         </button>

@@ -1,6 +1,8 @@
 // The recording that an exported page holds: `#recording` says what there is, pieces of steps and files lie beside it as
 // text and are unpacked when they are shown.
 
+import { blameBack, type Looked } from '../../src/compare/blameback.js';
+import { tiledOf } from '../../src/compare/tiles.js';
 import { isObject } from '../../src/object.js';
 import { gatherHits, gatherSeries, matches, searchedText } from '../../src/search.js';
 import {
@@ -103,6 +105,25 @@ export function exportedSource(): Source {
     return hits;
   };
 
+  async function* lookingBack(index: number): AsyncGenerator<Looked[]> {
+    let last: { key: string | null; manifest: Record<string, unknown> | null } = {
+      key: null,
+      manifest: null,
+    };
+    for (let at = Math.min(index, head.last); at >= head.first; at--) {
+      const [{ step } = { step: undefined }] = await stepsBetween(at, at);
+      if (!step) continue;
+      const { bundle: key, recipe, reason, lost } = step;
+      if (key !== null && last.key !== key) last = { key, manifest: (await bundleOf(key))?.manifest ?? null };
+      const manifest = key === null || lost ? null : last.manifest;
+      const isDiff = !lost && key !== null && (reason === 'diff' || manifest?.['bundle_kind'] === 'diff');
+      const tiled = manifest === null || isDiff ? null : tiledOf(manifest['metrics']);
+      const without = manifest?.['status'] === 'error' ? 'failed' : 'nothing';
+      const state = isDiff ? 'diff' : manifest === null ? 'lost' : tiled === null ? without : 'shown';
+      yield [{ index: at, recipe: lost ? null : recipe, state, tiled }];
+    }
+  }
+
   const numberOf = ({ bundle, path }: ShownFile): number | null => {
     const name = `${bundle}/${path}`;
     return Object.hasOwn(head.files, name) ? head.files[name]! : null;
@@ -144,6 +165,11 @@ export function exportedSource(): Source {
         if (Object.hasOwn(facts, fact)) add(at, facts[fact]);
       }
       return points;
+    },
+    async blame(index, place) {
+      const answer = await blameBack(lookingBack(index), place);
+      if ('problem' in answer) throw new Error(answer.problem);
+      return answer;
     },
     async verify(index): Promise<ShownVerdict> {
       const [found] = await stepsBetween(index, index);

@@ -50,6 +50,15 @@ export const KEYS: readonly Key[] = [
       state.tab.value = state.tab.value === 'compare' ? 'preview' : 'compare';
     },
   },
+  {
+    keys: ['b'],
+    shown: 'b',
+    does: 'who changed this? then click a place of the picture, or drag a box; Escape ends it',
+    act: (state) => {
+      if (state.tab.value !== 'compare') state.tab.value = 'preview';
+      state.blaming.value = !state.blaming.value;
+    },
+  },
   { keys: [']'], shown: ']', does: 'next tab', act: byTab(1) },
   { keys: ['['], shown: '[', does: 'tab before', act: byTab(-1) },
   { keys: ['t'], shown: 't', does: 'dark or light', act: (_, theme) => theme.toggle() },
@@ -109,6 +118,7 @@ export function listenForKeys(state: State, theme: Theme): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Escape') {
       state.panel.value = null;
+      state.blaming.value = false;
       if (isTyping(event.target)) (event.target as HTMLElement).blur();
       return;
     }

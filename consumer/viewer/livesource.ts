@@ -181,6 +181,7 @@ export function liveSource(): Source {
     search: async (query: Query): Promise<Hits> => (await ask<'hits'>({ type: 'search', query })).hits,
     outline: async (buckets) => (await ask<'outline'>({ type: 'outline', buckets })).buckets,
     series: async (fact) => (await ask<'series'>({ type: 'series', fact })).points,
+    blame: async (index, place) => (await ask<'blame'>({ type: 'blame', index, ...place })).blame,
     verify: async (index) => (await ask<'verdict'>({ type: 'verify', index })).verdict,
     url: addressOf,
     async bytes(file) {

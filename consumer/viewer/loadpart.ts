@@ -1,8 +1,9 @@
 // Loads the script of a part, once, with the style sheet of all parts; in an export both are in the page already.
-import type { Part, PartName } from './parts.js';
+import type { PartOf } from './parts.js';
+import type { ScriptName } from './shownas.js';
 
 /** Rejects where the script cannot be had; asked again, it tries again. */
-export function loadPart(name: PartName): Promise<Part> {
+export function loadPart<Name extends ScriptName>(name: Name): Promise<PartOf<Name>> {
   const here = globalThis.previewParts?.[name];
   if (here) return Promise.resolve(here);
   if (!document.querySelector('link[href="part.css"]')) {

@@ -1,6 +1,8 @@
 // One picture on the stage.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShownFile } from '../../src/stream.js';
+import { BlameAnswer, BlameArea, BlameButton, useBlame } from './blame.js';
+import type { State } from './state.js';
 import { useZoom } from './zoom.js';
 
 interface Props {
@@ -8,9 +10,11 @@ interface Props {
   file: ShownFile;
   alt: string;
   small: string | null;
+  /** The step whose first picture this is, and so may be asked about. */
+  of?: { state: State; index: number } | undefined;
 }
 
-export function Picture({ url, file, alt, small }: Props) {
+export function Picture({ url, file, alt, small, of }: Props) {
   const wrapper = useRef<HTMLDivElement>(null);
   const image = useRef<HTMLImageElement>(null);
   const told = { width: file.width ?? 0, height: file.height ?? 0 };
@@ -19,6 +23,7 @@ export function Picture({ url, file, alt, small }: Props) {
   const size = seen.url === url ? seen : told;
   const zoom = useZoom(wrapper, size, { whole: true });
   useEffect(() => zoom.place(image.current));
+  const asking = of ? useBlame(of.state, `${of.index} ${url}`) : null;
   return (
     <div class="picture" ref={wrapper}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: keys do the same, help lists them */}
@@ -38,9 +43,12 @@ export function Picture({ url, file, alt, small }: Props) {
             onError={() => setBroken(url)}
           />
         )}
+        {of && asking ? <BlameArea {...of} zoom={zoom} asking={asking} /> : null}
       </div>
+      {of && asking ? <BlameAnswer state={of.state} asking={asking} /> : null}
       <div class="picture-bar">
         <span class="spread">{small}</span>
+        {of ? <BlameButton state={of.state} /> : null}
         <span>{size.width > 0 ? `${size.width} × ${size.height}` : ''}</span>
         <button type="button" class="plain" onClick={zoom.toggle} title="fit (0) or 100% (1)">
           {Math.round(zoom.scale * 100)}%

@@ -3,18 +3,41 @@ import { type Comparison, compareInBands, type Pixels } from '../../src/compare/
 
 /** Between two bands the page may draw and answer once so many ms have passed. */
 const TURN_MS = 12;
+/** Rows of a picture that are read at a time. */
+const ROWS = 128;
 
 /** Loads a picture and reads its pixels. Rejects where it is none, or where the browser does not give them away. */
-async function pixelsOf(url: string): Promise<Pixels> {
+async function pixelsOf(url: string, signal: AbortSignal): Promise<Pixels> {
   const image = new Image();
   image.src = url;
   await image.decode();
   const [width, height] = [image.naturalWidth, image.naturalHeight];
-  const canvas = new OffscreenCanvas(width, height);
+  // Decoded beside the page; a drawing without a size of its own is drawn as it is.
+  const decoded = await createImageBitmap(image).catch(() => image);
+  const canvas = new OffscreenCanvas(width, Math.min(height, ROWS));
   const pen = canvas.getContext('2d', { willReadFrequently: true })!;
-  pen.drawImage(image, 0, 0);
-  const { data } = pen.getImageData(0, 0, width, height);
-  return { width, height, data: new Uint8Array(data.buffer) };
+  const data = new Uint8Array(width * height * 4);
+  const rest = rests(signal);
+  for (let top = 0; top < height; top += ROWS) {
+    const rows = Math.min(ROWS, height - top);
+    pen.clearRect(0, 0, width, rows);
+    pen.drawImage(decoded, 0, -top);
+    data.set(pen.getImageData(0, 0, width, rows).data, top * width * 4);
+    await rest();
+  }
+  if (decoded instanceof ImageBitmap) decoded.close();
+  return { width, height, data };
+}
+
+/** Lets the page draw and answer once it has worked for `TURN_MS`. Rejects after an abort. */
+function rests(signal: AbortSignal): () => Promise<void> {
+  let began = performance.now();
+  return async () => {
+    signal.throwIfAborted();
+    if (performance.now() - began < TURN_MS) return;
+    await new Promise((resume) => setTimeout(resume));
+    began = performance.now();
+  };
 }
 
 /** Compares two pictures; an abort ends it. Rejects as `pixelsOf` does. */
@@ -23,16 +46,13 @@ export async function comparePictures(
   after: string,
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const [a, b] = await Promise.all([pixelsOf(before), pixelsOf(after)]);
+  const [a, b] = [await pixelsOf(before, signal), await pixelsOf(after, signal)];
   const work = compareInBands(a, b);
-  let began = performance.now();
+  const rest = rests(signal);
   for (;;) {
-    signal.throwIfAborted();
+    await rest();
     const { done, value } = work.next();
     if (done) return value;
-    if (performance.now() - began < TURN_MS) continue;
-    await new Promise((resume) => setTimeout(resume));
-    began = performance.now();
   }
 }
 

@@ -2,10 +2,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShownFile } from '../../src/stream.js';
 import { loadPart } from './loadpart.js';
-import type { Mounted } from './parts.js';
+import type { Mounted, PairInput, PartOf } from './parts.js';
 import { Picture } from './picture.js';
-import { isPart, type PartName, shownAs } from './shownas.js';
+import { isPart, type PairPartName, type PartName, type ScriptName, shownAs } from './shownas.js';
 import type { Source } from './source.js';
+import type { State } from './state.js';
 import { bytes, visible } from './words.js';
 
 interface Props {
@@ -14,6 +15,8 @@ interface Props {
   theme: 'dark' | 'light';
   label: string;
   small: string | null;
+  /** The step that shows this first. */
+  of?: { state: State; index: number } | undefined;
 }
 
 export function Show(props: Props) {
@@ -21,7 +24,17 @@ export function Show(props: Props) {
   const url = source.url(file);
   const shown = shownAs(file);
   if (url === null) return <Download {...props} why="It was left out of this page." />;
-  if (shown === 'image') return <Picture url={url} file={file} alt={label} small={small} />;
+  if (shown === 'image')
+    return (
+      <Picture
+        key={props.of ? 'first' : 'other'}
+        url={url}
+        file={file}
+        alt={label}
+        small={small}
+        of={props.of}
+      />
+    );
   if (shown === 'clip') return <Clip key={url} url={url} file={file} label={label} />;
   if (shown === 'frame') return <Frame key={url} {...props} />;
   if (isPart(shown)) return <PartView key={`${shown} ${url}`} name={shown} {...props} />;
@@ -82,7 +95,68 @@ function Frame({ source, file, label, ...props }: Props) {
   );
 }
 
-function PartView({ name, source, file, theme }: Props & { name: PartName }) {
+/** A part that shows one file. `onMounted` gets what it can be told. */
+export function PartView({
+  name,
+  source,
+  file,
+  theme,
+  onMounted,
+}: Omit<Props, 'label' | 'small'> & { name: PartName; onMounted?: (mounted: Mounted) => void }) {
+  const { place, problem } = useMounted(name, theme, (part, element, onProblem) => {
+    const mounted = part.mount(element, { file, source, theme, onProblem });
+    onMounted?.(mounted);
+    return mounted;
+  });
+  return (
+    <div class="part">
+      {problem ? <Download source={source} file={file} why={problem} /> : null}
+      <div ref={place} class="part-place" hidden={problem !== null} />
+    </div>
+  );
+}
+
+/** A part that compares two files; what it cannot compare is offered as downloads. */
+export function PairView({
+  name,
+  before,
+  after,
+  source,
+  theme,
+}: Omit<PairInput, 'onProblem'> & { name: PairPartName }) {
+  const { place, problem } = useMounted(name, theme, (part, element, onProblem) =>
+    part.mount(element, { before, after, source, theme, onProblem }),
+  );
+  return (
+    <div class="part">
+      {problem ? <Downloads source={source} files={[before, after]} why={problem} /> : null}
+      <div ref={place} class="part-place" hidden={problem !== null} />
+    </div>
+  );
+}
+
+/** Two files that are not compared, and why. */
+export function Downloads({
+  source,
+  files,
+  why,
+}: Pick<Props, 'source'> & { files: readonly ShownFile[]; why: string }) {
+  return (
+    <div class="downloads">
+      <p class="dim">{why}</p>
+      {files.map((file) => (
+        <Download key={`${file.bundle}/${file.path}`} source={source} file={file} why={null} />
+      ))}
+    </div>
+  );
+}
+
+/** Loads a part, mounts it into `place`, and takes it away at the end. */
+function useMounted<Name extends ScriptName>(
+  name: Name,
+  theme: 'dark' | 'light',
+  mount: (part: PartOf<Name>, element: HTMLElement, onProblem: (words: string) => void) => Mounted,
+) {
   const place = useRef<HTMLDivElement>(null);
   const mounted = useRef<Mounted | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -90,8 +164,7 @@ function PartView({ name, source, file, theme }: Props & { name: PartName }) {
     let gone = false;
     loadPart(name).then(
       (part) => {
-        if (!gone)
-          mounted.current = part.mount(place.current!, { file, source, theme, onProblem: setProblem });
+        if (!gone) mounted.current = mount(part, place.current!, setProblem);
       },
       (error: Error) => setProblem(error.message),
     );
@@ -102,10 +175,5 @@ function PartView({ name, source, file, theme }: Props & { name: PartName }) {
     };
   }, []);
   useEffect(() => mounted.current?.retheme?.(theme), [theme]);
-  return (
-    <div class="part">
-      {problem ? <Download source={source} file={file} why={problem} /> : null}
-      <div ref={place} class="part-place" hidden={problem !== null} />
-    </div>
-  );
+  return { place, problem };
 }

@@ -1,11 +1,13 @@
 // Where the page's recording comes from: a live server, or what an exported file holds. The page knows no more of
 // either than this.
+import type { Rect } from '../../src/compare/boxes.js';
 import type { Note } from '../../src/notes.js';
 import type {
   Bucket,
   Hits,
   Query,
   Series,
+  ShownBlame,
   ShownDetail,
   ShownFile,
   ShownSession,
@@ -43,6 +45,8 @@ export interface Source {
   outline(buckets: number): Promise<Bucket[]>;
   /** A fact over the steps, where it is a number. */
   series(fact: string): Promise<Series>;
+  /** Which step last changed a place, in whole pixels, of the picture of a step. Rejects, in words, where none can be told. */
+  blame(index: number, place: Rect): Promise<ShownBlame>;
   /** Whether the step's bundle is what was recorded. */
   verify(index: number): Promise<ShownVerdict>;
   /** An address for `<img>`, `<video>` and downloads; null where an export has left the file out. */

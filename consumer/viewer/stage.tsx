@@ -1,6 +1,7 @@
 // The middle of the page: tabs, and what the selected step shows in each.
-import type { ShownDetail, ShownFile, ShownStep } from '../../src/stream.js';
+import type { ShownDetail, ShownStep } from '../../src/stream.js';
 import { Compare } from './compare.js';
+import { type Item, itemsOf } from './items.js';
 import { copy } from './keys.js';
 import { Show } from './show.js';
 import { shownAs } from './shownas.js';
@@ -17,29 +18,8 @@ const NAMES: Record<Tab, string> = {
   raw: 'Raw',
 };
 
-type Item = ShownFile & { role: string; label: string | null };
-
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
-
-/** The files of a bundle, as its manifest lists them. */
-export function itemsOf(detail: ShownDetail | null, bundle: string | null): Item[] {
-  const artifacts = detail?.manifest?.['artifacts'];
-  if (!Array.isArray(artifacts) || bundle === null) return [];
-  return artifacts.filter(isRecord).map((artifact) => ({
-    bundle,
-    path: text(artifact['path']) ?? '',
-    sha256: text(artifact['sha256']),
-    bytes: number(artifact['bytes']) ?? 0,
-    media_type: text(artifact['media_type']) ?? 'application/octet-stream',
-    width: number(artifact['width']),
-    height: number(artifact['height']),
-    role: text(artifact['role']) ?? '',
-    label: text(artifact['label']),
-  }));
-}
 
 export function Stage({ state, theme }: { state: State; theme: Theme }) {
   const tab = state.tab.value;
@@ -173,6 +153,7 @@ function PreviewView({ state, step, detail, theme }: ViewProps) {
         theme={theme.theme.value}
         label={`step ${step.index}: ${titleOf(step)}`}
         small={step.headline && visible(step.headline)}
+        of={file.path === step.hero?.path ? { state, index: step.index } : undefined}
       />
       {items.length > 1 ? (
         <div class="gallery" role="group" aria-label="Files of this step">

@@ -32,6 +32,8 @@ export function createState(source: Source) {
   /** The step that is compared with; null: the one before. */
   const versus = signal<number | null>(null);
   const mode = signal<Mode>('swipe');
+  /** A click on the picture asks who changed that place. */
+  const blaming = signal(false);
   const detail = signal<ShownDetail | null>(null);
   const detailProblem = signal<string | null>(null);
   const query = signal<Query>(NO_QUERY);
@@ -267,6 +269,7 @@ export function createState(source: Source) {
     artifact,
     versus,
     mode,
+    blaming,
     detail,
     detailProblem,
     query,

@@ -47,7 +47,8 @@ export function* changesOn(oldestFirst: Iterable<Pictured>, region: Rect): Gener
   }
 }
 
-function changeBetween(
+/** How a place changed from one picture to the next, or null where it did not. */
+export function changeBetween(
   before: Pictured & { tiled: Tiled },
   after: Pictured & { tiled: Tiled },
   region: Rect,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_VERSION } from '../../../src/version.js';
-import type { PartName } from '../../viewer/shownas.js';
+import { type PartName, type ScriptName, scriptsFor } from '../../viewer/shownas.js';
 
 /** What begins every exported page, by which one is known again. */
 export const MARK = '<!doctype html><meta name="generator" content="preview-recorder';
@@ -20,7 +20,7 @@ export interface Frame {
   scripts: string[];
 }
 
-export function frameFor(parts: readonly PartName[]): Frame {
+export function frameFor(parts: readonly ScriptName[]): Frame {
   const read = (name: string) => readFileSync(join(VIEWER, name), 'utf8');
   return {
     icon: /<link rel="icon" [^>]*>/.exec(read('index.html'))?.[0] ?? '',
@@ -29,9 +29,12 @@ export function frameFor(parts: readonly PartName[]): Frame {
   };
 }
 
-/** What a part adds to a page; the style sheet of all parts is counted with each. */
+/** What a part adds to a page, with what compares such files; the style sheet of all parts is counted with each. */
 export const partSize = (part: PartName): number =>
-  ['part.css', `part-${part}.js`].reduce((sum, name) => sum + statSync(join(VIEWER, name)).size, 200);
+  ['part.css', ...scriptsFor([part]).map((name) => `part-${name}.js`)].reduce(
+    (sum, name) => sum + statSync(join(VIEWER, name)).size,
+    200,
+  );
 
 /** Text that may stand in a script element of any type: no `</script`, no `<!--`. It stays JSON. */
 export const inScript = (json: string): string =>

@@ -4,7 +4,7 @@ import { PreviewError } from '../../../src/errors.js';
 import type { Recording } from '../../../src/formats/seen.js';
 import { shower, showSession } from '../../../src/shown.js';
 import { type Exported, STREAM_PROTOCOL } from '../../../src/stream.js';
-import { isPart, PARTS, shownAs } from '../../viewer/shownas.js';
+import { scriptsFor, shownAs } from '../../viewer/shownas.js';
 import { compose, frameFor, inScript, partSize } from './compose.js';
 import { megabytes, type TakenFiles, takeFiles } from './files.js';
 import { type TakenSteps, takeSteps } from './steps.js';
@@ -92,8 +92,8 @@ function assemble(
     places,
     left_out,
   };
-  const needed = PARTS.filter((part) => taken.files.some((file) => shownAs(file) === part));
-  const html = compose(frameFor(needed.filter(isPart)), {
+  const needed = scriptsFor([...new Set(taken.files.map(shownAs))]);
+  const html = compose(frameFor(needed), {
     title: [session.project_name ?? session.title ?? session.key, session.recipe].filter(Boolean).join(' · '),
     head: JSON.stringify(head),
     pieces: steps.pieces,

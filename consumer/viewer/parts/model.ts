@@ -17,12 +17,13 @@ const SIDES: Record<string, [number, number, number]> = {
 
 registerPart('model', partOf('model', MODEL_BYTES, show));
 
-async function show({ root, bytes, input, signal, onTheme }: Scene): Promise<void> {
+async function show({ root, bytes, input, signal, onTheme, onCamera }: Scene): Promise<void> {
   const model = await readModel(input.file.media_type, bytes);
   if (signal.aborted) return;
   const view = modelView(model, input.theme);
   signal.addEventListener('abort', () => view.close(), { once: true });
   onTheme(view.retheme);
+  void view.sized.then(() => onCamera(view));
 
   const unit = model.unit === '' ? ' units' : ` ${model.unit}`;
   const size = `${view.size.toArray().map(length).join(' × ')}${unit}`;

@@ -20,6 +20,7 @@ import {
   WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
+import type { Pose } from '../parts.js';
 import { type Model, refuseTooMany } from './modelfile.js';
 
 /** Edges of larger models take long to find, and would cover everything. */
@@ -38,6 +39,12 @@ export interface ModelView {
   from(x: number, y: number, z: number): void;
   turn(right: number, up: number): void;
   zoom(factor: number): void;
+  /** Resolves when it has the size of its place, and is seen whole in it. */
+  sized: Promise<void>;
+  pose(): Pose;
+  /** `onMove` is not told. */
+  set(pose: Pose): void;
+  onMove(act: (pose: Pose) => void): void;
   retheme(theme: 'dark' | 'light'): void;
   close(): void;
 }
@@ -95,12 +102,27 @@ export function modelView(model: Model, theme: 'dark' | 'light'): ModelView {
       renderer.render(scene, camera);
     });
   };
-  controls.addEventListener('change', draw);
+  let told: (pose: Pose) => void = () => {};
+  let isSet = false;
+  const moved = () => {
+    draw();
+    if (!isSet) told(pose());
+  };
+  controls.addEventListener('change', moved);
+  let isSized = false;
+  let whenSized = () => {};
+  const sized = new Promise<void>((done) => {
+    whenSized = done;
+  });
   const resized = new ResizeObserver(() => {
     const { clientWidth, clientHeight } = canvas.parentElement ?? canvas;
     if (clientWidth === 0 || clientHeight === 0) return;
     camera.aspect = clientWidth / clientHeight;
     renderer.setSize(clientWidth, clientHeight);
+    // Whole in the window that it got.
+    if (!isSized) from(1, 0.75, 1.4);
+    if (!isSized) whenSized();
+    isSized = true;
     draw();
   });
 
@@ -119,6 +141,28 @@ export function modelView(model: Model, theme: 'dark' | 'light'): ModelView {
     around.phi = Math.min(Math.PI - 0.01, Math.max(0.01, around.phi - up));
     camera.position.setFromSpherical(around).add(controls.target);
     controls.update();
+    draw();
+  }
+
+  /** The middle of the model in its own units, y up. */
+  const middle = box.getCenter(new Vector3()).applyEuler(turned.rotation);
+  const own = (point: Vector3) => point.clone().divideScalar(scale).add(middle).toArray();
+  function pose(): Pose {
+    return { position: own(camera.position), target: own(controls.target) };
+  }
+
+  function set({ position, target }: Pose): void {
+    isSet = true;
+    camera.position
+      .set(...position)
+      .sub(middle)
+      .multiplyScalar(scale);
+    controls.target
+      .set(...target)
+      .sub(middle)
+      .multiplyScalar(scale);
+    controls.update();
+    isSet = false;
     draw();
   }
 
@@ -148,6 +192,12 @@ export function modelView(model: Model, theme: 'dark' | 'light'): ModelView {
       camera.position.sub(controls.target).multiplyScalar(factor).clampLength(0.05, 60).add(controls.target);
       controls.update();
       draw();
+    },
+    sized,
+    pose,
+    set,
+    onMove(act) {
+      told = act;
     },
     retheme,
     close() {

@@ -1,6 +1,7 @@
 // What all parts do alike: a root of their own, the file's bytes within a cap, problems told in words, and an end after
 // which nothing is left.
-import type { Mounted, Part, PartInput } from '../parts.js';
+import type { ShownFile } from '../../../src/stream.js';
+import type { Camera, Mounted, PairInput, PairPart, Part, PartInput, Pose } from '../parts.js';
 import { el } from './dom.js';
 import { size } from './words.js';
 
@@ -13,56 +14,124 @@ export interface Scene {
   signal: AbortSignal;
   /** Sets what is to be done when the theme changes. */
   onTheme(act: (theme: PartInput['theme']) => void): void;
+  /** Tells where the model is looked at from. */
+  onCamera(camera: Drawn): void;
 }
+
+/** What a part draws into that compares two files. */
+export type PairScene = Omit<Scene, 'bytes' | 'input' | 'onCamera'> & {
+  before: ArrayBuffer;
+  after: ArrayBuffer;
+  input: PairInput;
+};
+
+/** A camera of what is drawn later; it stands in until then. */
+function laterCamera(): Camera & { take(camera: Drawn): void } {
+  let drawn: Drawn | null = null;
+  let act: (pose: Pose) => void = () => {};
+  return {
+    pose: () => drawn?.pose() ?? null,
+    set: (pose) => drawn?.set(pose),
+    onMove(told) {
+      act = told;
+    },
+    take(camera) {
+      drawn = camera;
+      camera.onMove((pose) => act(pose));
+      act(camera.pose());
+    },
+  };
+}
+type Drawn = Omit<Camera, 'pose'> & { pose(): Pose };
 
 /**
  * A part that is drawn by `draw`. Files larger than `most` bytes are refused in words; so is what `draw` throws.
  */
 export function partOf(name: string, most: number, draw: (scene: Scene) => void | Promise<void>): Part {
   return {
-    mount(element: HTMLElement, input: PartInput): Mounted {
-      const end = new AbortController();
-      const { signal } = end;
-      const root = el('section', {
-        class: `part part-${name}`,
-        'aria-label': input.file.path,
-        'aria-busy': 'true',
-        'data-theme': input.theme,
+    mount(element, input) {
+      const camera = laterCamera();
+      const mounted = mountInto(element, name, input.file.path, input, async (stage) => {
+        const bytes = await bytesOf(input, input.file, most);
+        if (stage.signal.aborted) return;
+        await draw({ ...stage, bytes, input: { ...input, theme: stage.theme() }, onCamera: camera.take });
       });
-      let rethemed: ((theme: PartInput['theme']) => void) | undefined;
-      let { theme } = input;
-      const show = async () => {
-        const { bytes } = input.file;
-        if (bytes > most) throw new Error(`It has ${size(bytes)}; up to ${size(most)} are shown.`);
-        const got = await input.source.bytes(input.file);
-        if (signal.aborted) return;
-        // What was promised is not believed.
-        if (got.byteLength > most)
-          throw new Error(`It has ${size(got.byteLength)}; up to ${size(most)} are shown.`);
-        const onTheme: Scene['onTheme'] = (act) => {
-          rethemed = act;
-        };
-        await draw({ root, bytes: got, input: { ...input, theme }, signal, onTheme });
-        root.removeAttribute('aria-busy');
-      };
-      element.append(root);
-      show().catch((error: unknown) => {
-        if (signal.aborted) return;
-        root.remove();
-        input.onProblem(error instanceof Error ? error.message : String(error));
-      });
-      return {
-        retheme(to) {
-          theme = to;
-          root.setAttribute('data-theme', to);
-          rethemed?.(to);
-        },
-        unmount() {
-          end.abort();
-          root.remove();
-          root.replaceChildren();
-        },
-      };
+      return { ...mounted, camera };
+    },
+  };
+}
+
+/** As `partOf`, for a part that compares two files. */
+export function pairOf(
+  name: string,
+  most: number,
+  draw: (scene: PairScene) => void | Promise<void>,
+): PairPart {
+  return {
+    mount: (element, input) =>
+      mountInto(element, name, `${input.before.path} compared`, input, async (stage) => {
+        const files = [input.before, input.after].map((file) => bytesOf(input, file, most));
+        const [before, after] = (await Promise.all(files)) as [ArrayBuffer, ArrayBuffer];
+        if (stage.signal.aborted) return;
+        await draw({ ...stage, before, after, input: { ...input, theme: stage.theme() } });
+      }),
+  };
+}
+
+async function bytesOf({ source }: Pick<PartInput, 'source'>, file: ShownFile, most: number) {
+  const refuse = (bytes: number) => {
+    if (bytes > most) throw new Error(`It has ${size(bytes)}; up to ${size(most)} are shown.`);
+  };
+  refuse(file.bytes);
+  const got = await source.bytes(file);
+  // What was promised is not believed.
+  refuse(got.byteLength);
+  return got;
+}
+
+interface Stage extends Pick<Scene, 'root' | 'signal' | 'onTheme'> {
+  theme(): PartInput['theme'];
+}
+
+function mountInto(
+  element: HTMLElement,
+  name: string,
+  label: string,
+  input: Pick<PartInput, 'theme' | 'onProblem'>,
+  show: (stage: Stage) => Promise<void>,
+): Mounted {
+  const end = new AbortController();
+  const { signal } = end;
+  let { theme } = input;
+  const root = el('section', {
+    class: `part part-${name}`,
+    'aria-label': label,
+    'aria-busy': 'true',
+    'data-theme': theme,
+  });
+  let rethemed: ((theme: PartInput['theme']) => void) | undefined;
+  const onTheme: Scene['onTheme'] = (act) => {
+    rethemed = act;
+  };
+  element.append(root);
+  show({ root, signal, onTheme, theme: () => theme }).then(
+    () => root.removeAttribute('aria-busy'),
+    (error: unknown) => {
+      if (signal.aborted) return;
+      root.remove();
+      input.onProblem(error instanceof Error ? error.message : String(error));
+    },
+  );
+  return {
+    retheme(to) {
+      theme = to;
+      root.setAttribute('data-theme', to);
+      rethemed?.(to);
+    },
+    unmount() {
+      end.abort();
+      root.remove();
+      root.replaceChildren();
     },
   };
 }

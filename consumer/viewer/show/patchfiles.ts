@@ -1,5 +1,5 @@
 // What a patch says of each file, counted and paired for drawing. Pure.
-import { parsePatch } from 'diff';
+import { parsePatch, type StructuredPatchHunk } from 'diff';
 
 export interface PatchLine {
   kind: 'same' | 'added' | 'removed' | 'hunk' | 'note';
@@ -58,7 +58,8 @@ function nameOf(name: string | undefined, isGit: boolean): string | null {
   return name === undefined ? 'a file without a name' : isGit ? name.replace(/^[ab]\//, '') : name;
 }
 
-function linesOf(hunk: ReturnType<typeof parsePatch>[number]['hunks'][number]): PatchLine[] {
+/** The lines of a hunk with its header, what differs in them marked. */
+export function linesOf(hunk: StructuredPatchHunk): PatchLine[] {
   let { oldStart: old, newStart: now } = hunk;
   // The parser counts on from an empty side; a header names the line before it.
   const span = (start: number, lines: number) =>
