@@ -67,10 +67,14 @@ export function Filmstrip({ state }: { state: State }) {
                 type="button"
                 class={`film-thumb${ended ? ` ${ended.tone}` : ''}`}
                 aria-pressed={index === selected}
-                aria-label={`step ${index}${step ? `: ${titleOf(step)}` : ''}${ended ? `, ${ended.word}` : ''}`}
                 title={step ? `${number4(index)} ${titleOf(step)}` : ''}
                 onClick={() => state.select(index)}
               >
+                <span class="hidden">
+                  step {index}
+                  {step ? `: ${titleOf(step)}` : ''}
+                  {ended ? `, ${ended.word}` : ''}
+                </span>
                 <Thumb step={step} state={state} />
               </button>
             );

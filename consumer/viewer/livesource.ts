@@ -12,6 +12,7 @@ import type { Listener, Source } from './source.js';
 /** Waits between attempts to connect, in ms; the last is kept. */
 const RETRIES = [200, 500, 1000, 2000, 5000];
 const ANSWER_MS = 30_000;
+const PROBE_MS = 4000;
 
 type Answer = Extract<ServerMessage, { id: number }>;
 type Asked = Exclude<PageMessage, { type: 'hello' }>;
@@ -112,7 +113,12 @@ export function liveSource(): Source {
         const asked = message.id === null ? undefined : waiting.get(message.id);
         if (asked) settle(message.id!, () => asked.fail(new Error(message.message)));
         else if (message.code === 'protocol') end(message.message);
-        else listener?.onLink('behind', message.message);
+        else if (message.code === 'not_found' && session !== null) {
+          // A link to a session that is no more: the newest is shown instead.
+          session = null;
+          cursor = null;
+          hello();
+        } else listener?.onLink('behind', message.message);
         return;
       }
       default: {
@@ -158,7 +164,24 @@ export function liveSource(): Source {
   };
   // Sleep and lost networks are noticed at once, not after the next wait.
   const wake = () => {
-    if (document.visibilityState === 'visible') connect();
+    if (document.visibilityState !== 'visible') return;
+    connect();
+    probe();
+  };
+  /** After a sleep a socket may look open and be dead: one that does not answer is given up. */
+  const probe = () => {
+    const probed = socket;
+    if (probed?.readyState !== WebSocket.OPEN) return;
+    const timer = setTimeout(() => {
+      if (socket !== probed) return;
+      probed.close();
+      socket = null;
+      connect();
+    }, PROBE_MS);
+    ask<'range'>({ type: 'range', from: 1, to: 1 }).then(
+      () => clearTimeout(timer),
+      () => {},
+    );
   };
   return {
     kind: 'live',

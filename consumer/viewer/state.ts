@@ -17,6 +17,11 @@ const NO_QUERY: Query = { words: '' };
 /** Between a key and the search for what was typed. */
 const TYPING_MS = 150;
 
+const isPlaying = (): boolean =>
+  [...document.querySelectorAll<HTMLMediaElement>('.stage video, .stage audio')].some(
+    ({ paused, ended }) => !paused && !ended,
+  );
+
 export function createState(source: Source) {
   const steps = holdSteps(source);
   const link = signal<{ state: Link; detail: string }>({ state: 'connecting', detail: '' });
@@ -220,7 +225,7 @@ export function createState(source: Source) {
             if (asked === NOWHERE) goTo(asked);
             else goToAddress(asked);
             asked = NOWHERE;
-          } else if (following.value) follow();
+          } else if (following.value && !isPlaying()) follow();
           else select(selected.value, { follow: false, keep: true });
         });
         refreshOutline();
@@ -229,6 +234,8 @@ export function createState(source: Source) {
         batch(() => {
           steps.add(added);
           total.value = Math.max(total.value, added.at(-1)?.index ?? 0);
+          // A clip that plays is not thrown away: the new step waits like any other that comes while one looks elsewhere.
+          if (following.value && isPlaying()) following.value = false;
           if (following.value) follow();
           else fresh.value += added.length;
           said.value = `${added.length === 1 ? added[0]!.step_id : `${added.length} steps`} recorded`;

@@ -194,7 +194,11 @@ export function Thumb({ step, state }: { step: ShownStep | null; state: State })
   // What has no small picture says what it is: a clip, a page, a text.
   const kind = step?.hero ? shownAs(step.hero) : 'none';
   const sign = bad ? '!' : kind !== 'none' && kind !== 'image' ? KINDS[kind] : step && !step.hero ? '–' : '';
-  return <span class={`thumb none${bad ? ' bad' : ''}`}>{sign}</span>;
+  return (
+    <span class={`thumb none${bad ? ' bad' : ''}`} aria-hidden="true">
+      {sign}
+    </span>
+  );
 }
 
 /** How much of the picture changed, as far as its tiles tell. */

@@ -6,6 +6,8 @@ import type { Source } from './source.js';
 const SIZE = STREAM_LIMITS.window;
 /** Windows that are held: 6,000 steps. */
 const HELD = 30;
+/** Windows that are loaded at a time, and that wait for it: of more, those looked at longest ago are not looked at any more. */
+const [AT_ONCE, WAITING] = [2, 4];
 /** A server that answers with less than a window is asked again for the rest so often. */
 const PIECES = 50;
 
@@ -72,11 +74,22 @@ export function holdSteps(source: Source): Steps {
     }
     return step;
   };
+  let wanted: number[] = [];
+  const pump = () => {
+    while (loading.size < AT_ONCE && wanted.length > 0) {
+      const number = wanted.pop()!;
+      load(number).then(pump, pump);
+    }
+  };
   return {
     version,
     at(index) {
       const step = held(index);
-      if (step === null && index > 0) load(numberOf(index)).catch(() => {});
+      const number = numberOf(index);
+      if (step === null && index > 0 && !loading.has(number)) {
+        wanted = [...wanted.filter((other) => other !== number), number].slice(-WAITING);
+        queueMicrotask(pump);
+      }
       return step;
     },
     async wait(index) {
@@ -89,6 +102,7 @@ export function holdSteps(source: Source): Steps {
       run++;
       windows.clear();
       loading.clear();
+      wanted = [];
       add(steps);
     },
     add,

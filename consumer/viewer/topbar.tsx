@@ -59,15 +59,17 @@ export function TopBar({ state, theme }: { state: State; theme: Theme }) {
         </span>
       ) : null}
       <Search state={state} />
-      <button
-        type="button"
-        class="plain"
-        aria-pressed={state.following.value}
-        title="follow the newest step (f)"
-        onClick={() => state.follow(!state.following.value)}
-      >
-        {state.following.value ? 'Following' : 'Follow'}
-      </button>
+      {state.source.kind === 'live' ? (
+        <button
+          type="button"
+          class="plain"
+          aria-pressed={state.following.value}
+          title="follow the newest step (f)"
+          onClick={() => state.follow(!state.following.value)}
+        >
+          {state.following.value ? 'Following' : 'Follow'}
+        </button>
+      ) : null}
       <button
         type="button"
         class="plain"

@@ -1,14 +1,10 @@
 // How the page says things: times, numbers, sizes, outcomes; and untrusted text made harmless to read.
 import type { ShownStep } from '../../src/stream.js';
+import { visible as signed } from './show/visible.js';
 
-/** Control characters as their pictures, so that nothing is hidden; line breaks and tabs stay where `lines` is set. */
+/** Text with signs for what cannot be seen; line breaks stay where `lines` is set. */
 export const visible = (text: string, lines = false): string =>
-  text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (char) => {
-    if (lines && (char === '\n' || char === '\t')) return char;
-    const code = char.charCodeAt(0);
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    return code === 0x7f ? '\u2421' : `⟨${code.toString(16).padStart(4, '0')}⟩`;
-  });
+  lines ? text.split('\n').map(signed).join('\n') : signed(text);
 
 export const number4 = (index: number): string => String(index).padStart(4, '0');
 
