@@ -1,6 +1,8 @@
 // Two steps compared: which two, in which way, and what differs in words. What is compared itself: pair.tsx.
+
 import { useEffect, useState } from 'preact/hooks';
 import { compareFacts, isChanged } from '../../src/compare/facts.js';
+import { isObject } from '../../src/object.js';
 import type { ShownDetail, ShownFile, ShownStep } from '../../src/stream.js';
 import { itemsOf } from './items.js';
 import { ComparePair } from './pair.js';
@@ -209,10 +211,8 @@ function useOther(state: State, step: ShownStep, path: string | null): Other | n
   return other?.wanted === wanted ? other.found : undefined;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const factsOf = (detail: ShownDetail | null): Record<string, unknown> =>
-  isRecord(detail?.summary?.['facts']) ? detail.summary['facts'] : {};
+  isObject(detail?.summary?.['facts']) ? detail.summary['facts'] : {};
 
 /** The facts that differ, as a small table; nothing where none does. */
 function FactChanges({

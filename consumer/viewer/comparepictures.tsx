@@ -1,17 +1,14 @@
 // Two pictures on one another or side by side, with one zoom, their changed pixels counted and marked.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Comparison } from '../../src/compare/pixels.js';
-import type { ShownStep } from '../../src/stream.js';
 import { BlameAnswer, BlameArea, BlameButton, useBlame } from './blame.js';
-import { comparePictures, drawMask } from './pixels.js';
+import { Box, Mask, type Side, Tag } from './layers.js';
+import { comparePictures } from './pixels.js';
 import type { Mode, State } from './state.js';
+import { Swipe } from './swipe.js';
 import { counted, percent } from './words.js';
 import { type Size, useZoom } from './zoom.js';
 
-interface Side {
-  url: string;
-  step: ShownStep;
-}
 interface Props {
   state: State;
   before: Side;
@@ -273,122 +270,4 @@ function useComparison(before: string, after: string): Comparison | string {
     return () => stop.abort();
   }, [before, after]);
   return result;
-}
-
-function Tag({ side, right }: { side: Side; right?: boolean }) {
-  return <span class={`tag${right ? ' right' : ''}`}>{side.step.step_id}</span>;
-}
-
-function Box({
-  box,
-  zoom,
-  size,
-}: {
-  box: { x: number; y: number; width: number; height: number };
-  zoom: ReturnType<typeof useZoom>;
-  size: Size;
-}) {
-  return (
-    <span
-      class="region"
-      ref={(element) => {
-        if (!element) return;
-        const { scale } = zoom;
-        element.style.width = `${box.width * scale + 6}px`;
-        element.style.height = `${box.height * scale + 6}px`;
-        const x = (box.x + box.width / 2 - size.width / 2) * scale + zoom.x;
-        const y = (box.y + box.height / 2 - size.height / 2) * scale + zoom.y;
-        element.style.transform = `translate(${x}px, ${y}px)`;
-      }}
-    />
-  );
-}
-
-function Mask({
-  comparison,
-  place,
-  accent,
-}: {
-  comparison: Comparison;
-  place(element: HTMLElement | null): void;
-  accent: string;
-}) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
-    drawMask(
-      canvas.current!,
-      comparison,
-      getComputedStyle(canvas.current!).getPropertyValue('--mark').trim(),
-    );
-  }, [comparison, accent]);
-  return (
-    <canvas
-      class="mask"
-      ref={(element) => {
-        canvas.current = element;
-        place(element);
-      }}
-    />
-  );
-}
-
-interface SwipeProps {
-  split: number;
-  setSplit(split: number): void;
-  zoom: ReturnType<typeof useZoom>;
-  size: Size;
-  /** Draws both, the one on top cut at a column of the pictures. */
-  children(cut: number): preact.ComponentChildren;
-}
-
-/** The line between both pictures, which is dragged; arrows move it. It stays where it is while the pictures zoom. */
-function Swipe({ split, setSplit, zoom, size, children }: SwipeProps) {
-  const area = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width));
-    watch.observe(area.current!);
-    return () => watch.disconnect();
-  }, []);
-  const cut = ((split - 0.5) * width - zoom.x) / zoom.scale + size.width / 2;
-  const to = (event: PointerEvent) => {
-    const box = area.current!.getBoundingClientRect();
-    setSplit(Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)));
-  };
-  return (
-    <>
-      {children(Math.max(0, cut))}
-      <div class="swipe-area" ref={area}>
-        <div
-          class="swipe-line"
-          role="slider"
-          tabIndex={0}
-          aria-label="Where the older picture ends"
-          aria-valuemin={0}
-          aria-valuemax={100}
-          aria-valuenow={Math.round(split * 100)}
-          data-arrows
-          ref={(element) => {
-            if (element) element.style.left = `${split * 100}%`;
-          }}
-          onPointerDown={(event) => {
-            event.stopPropagation();
-            event.currentTarget.setPointerCapture(event.pointerId);
-          }}
-          onPointerMove={(event) => {
-            if (event.currentTarget.hasPointerCapture(event.pointerId)) to(event);
-          }}
-          onKeyDown={(event) => {
-            const by = { ArrowLeft: -0.02, ArrowRight: 0.02 }[event.key];
-            if (!by || event.shiftKey) return;
-            event.preventDefault();
-            event.stopPropagation();
-            setSplit(Math.min(1, Math.max(0, split + by)));
-          }}
-        >
-          <span class="swipe-handle">⇆</span>
-        </div>
-      </div>
-    </>
-  );
 }

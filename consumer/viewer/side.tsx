@@ -1,13 +1,13 @@
 // The right column: what is known of the selected step, in words and numbers.
+
 import { useEffect, useState } from 'preact/hooks';
+import { isObject } from '../../src/object.js';
 import type { ShownDetail, ShownStep, ShownVerdict } from '../../src/stream.js';
 import { copy } from './keys.js';
 import { FactSeries } from './series.js';
 import type { State } from './state.js';
 import { duration, factChange, factText, moment, outcome, visible } from './words.js';
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))) : [];
 
@@ -73,7 +73,7 @@ function sentence(step: ShownStep): string {
 }
 
 function Facts({ detail, state }: { detail: ShownDetail | null; state: State }) {
-  const facts = isRecord(detail?.summary?.['facts']) ? detail.summary['facts'] : {};
+  const facts = isObject(detail?.summary?.['facts']) ? detail.summary['facts'] : {};
   const headline = typeof detail?.summary?.['headline'] === 'string' ? detail.summary['headline'] : null;
   const names = Object.keys(facts);
   const before = detail?.before;

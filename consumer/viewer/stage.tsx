@@ -1,13 +1,12 @@
 // The middle of the page: tabs, and what the selected step shows in each.
-import type { ShownDetail, ShownStep } from '../../src/stream.js';
 import { Compare } from './compare.js';
 import { type Item, itemsOf } from './items.js';
-import { copy } from './keys.js';
 import { Show } from './show.js';
 import { shownAs } from './shownas.js';
 import { type State, TABS, type Tab } from './state.js';
+import { ChangesView, FilesView, RawView, type ViewProps, Waiting } from './tables.js';
 import type { Theme } from './theme.js';
-import { bytes, counted, titleOf, visible } from './words.js';
+import { titleOf, visible } from './words.js';
 
 const NAMES: Record<Tab, string> = {
   preview: 'Preview',
@@ -17,9 +16,6 @@ const NAMES: Record<Tab, string> = {
   files: 'Files',
   raw: 'Raw',
 };
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function Stage({ state, theme }: { state: State; theme: Theme }) {
   const tab = state.tab.value;
@@ -82,13 +78,6 @@ function Nothing({ state }: { state: State }) {
       <p class="dim">A capture, or a command under `preview run`, appears here by itself.</p>
     </div>
   );
-}
-
-interface ViewProps {
-  state: State;
-  step: ShownStep;
-  detail: ShownDetail | null;
-  theme: Theme;
 }
 
 function Views({ tab, ...props }: ViewProps & { tab: Tab }) {
@@ -205,140 +194,4 @@ function TerminalView({ state, step, detail, theme }: ViewProps) {
       </div>
     );
   return <Show source={state.source} file={file} theme={theme.theme.value} label="Terminal" small={null} />;
-}
-
-function ChangesView({ state, step, detail, theme }: ViewProps) {
-  const patch = itemsOf(detail, step.bundle).find(({ role }) => role === 'patch');
-  if (detail === null) return <Waiting state={state} />;
-  if (patch)
-    return <Show source={state.source} file={patch} theme={theme.theme.value} label="Patch" small={null} />;
-  const context = detail.manifest?.['context'];
-  const changed =
-    isRecord(context) && Array.isArray(context['changed'])
-      ? context['changed'].filter((path) => typeof path === 'string')
-      : [];
-  const source = detail.manifest?.['source'];
-  const files = isRecord(source) && Array.isArray(source['files']) ? source['files'].filter(isRecord) : [];
-  return (
-    <div class="scroll">
-      {changed.length > 0 ? <h3>{counted(changed.length, 'source')} new or changed</h3> : null}
-      {changed.map((path) => (
-        <p key={path} class="mono">
-          {visible(path as string)}
-        </p>
-      ))}
-      <h3>Sources of this step</h3>
-      {files.length === 0 ? <p class="dim">None were recorded.</p> : null}
-      <table class="table">
-        <tbody>
-          {files.slice(0, 500).map((file) => (
-            <tr key={String(file['path'])}>
-              <td class="mono">{visible(String(file['path']))}</td>
-              <td class="number">{bytes(Number(file['bytes']) || 0)}</td>
-              <td class="mono dim">{String(file['sha256'] ?? '').slice(7, 19)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function FilesView({ state, step, detail }: ViewProps) {
-  if (detail === null) return <Waiting state={state} />;
-  const items = itemsOf(detail, step.bundle);
-  if (items.length === 0) return <p class="empty">This step has no files.</p>;
-  return (
-    <div class="scroll">
-      <table class="table">
-        <thead>
-          <tr>
-            <th>File</th>
-            <th>Role</th>
-            <th class="number">Size</th>
-            <th>SHA-256</th>
-            <th>
-              <span class="hidden">Download</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <FileRow key={item.path} item={item} state={state} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function FileRow({ item, state }: { item: Item; state: State }) {
-  const url = state.source.url(item);
-  const short = item.sha256?.slice(7, 19) ?? '–';
-  return (
-    <tr>
-      <td>
-        <button
-          type="button"
-          class="plain mono"
-          onClick={() => {
-            state.artifact.value = item.path;
-            state.tab.value = 'preview';
-          }}
-        >
-          {visible(item.path)}
-        </button>
-        {item.label && item.label !== item.path ? <span class="dim"> {visible(item.label)}</span> : null}
-      </td>
-      <td>{visible(item.role)}</td>
-      <td class="number">
-        {bytes(item.bytes)}
-        {item.width && item.height ? <span class="dim"> {`${item.width} × ${item.height}`}</span> : null}
-      </td>
-      <td>
-        <button
-          type="button"
-          class="plain mono dim"
-          title="copy the whole hash"
-          onClick={() => copy(item.sha256 ?? '', state, 'hash copied')}
-        >
-          {short}
-        </button>
-      </td>
-      <td>
-        {url ? (
-          <a href={url} download={item.path.split('/').at(-1)}>
-            download
-          </a>
-        ) : (
-          <span class="dim">left out</span>
-        )}
-      </td>
-    </tr>
-  );
-}
-
-function RawView({ detail, state }: ViewProps) {
-  if (detail === null) return <Waiting state={state} />;
-  const { step, manifest, summary } = detail;
-  return (
-    <div class="scroll raw">
-      {(
-        [
-          ['step', step],
-          ['summary', summary],
-          ['manifest', manifest],
-        ] as const
-      ).map(([name, value]) => (
-        <details key={name} open={name !== 'manifest'}>
-          <summary>{name}</summary>
-          <pre>{visible(JSON.stringify(value, null, 2), true)}</pre>
-        </details>
-      ))}
-    </div>
-  );
-}
-
-function Waiting({ state }: { state: State }) {
-  return <p class="empty">{state.detailProblem.value ?? 'Loading …'}</p>;
 }

@@ -3,6 +3,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import { isEmpty } from '../../src/search.js';
 import type { Bucket, Hits, Query, ShownDetail, ShownSession, ShownStep } from '../../src/stream.js';
+import { isPlaying } from './clip.js';
 import { NOWHERE, type Place, readLink, writeLink } from './links.js';
 import type { Link, Source } from './source.js';
 import { holdSteps } from './steps.js';
@@ -16,11 +17,6 @@ const BUCKETS = 600;
 const NO_QUERY: Query = { words: '' };
 /** Between a key and the search for what was typed. */
 const TYPING_MS = 150;
-
-const isPlaying = (): boolean =>
-  [...document.querySelectorAll<HTMLMediaElement>('.stage video, .stage audio')].some(
-    ({ paused, ended }) => !paused && !ended,
-  );
 
 export function createState(source: Source) {
   const steps = holdSteps(source);
