@@ -62,6 +62,12 @@ function picturesOf({ artifacts, context, source }: Manifest): Manifest['artifac
   );
 }
 
+/** What was told of the pictures: they are the same, and so it is true of them here. */
+function pictureMetrics({ metrics }: Manifest): Record<string, unknown> {
+  const { picture, tiles } = (metrics ?? {}) as Record<string, unknown>;
+  return isObject(picture) && isObject(tiles) ? { picture, tiles } : {};
+}
+
 /** Publishes the pictures of `from` again, with what a run adds. */
 export const takeOver: TakeOver = async (run, sources, keyed, { bundle_id, manifest }) => {
   const { options, session } = run;
@@ -81,6 +87,7 @@ export const takeOver: TakeOver = async (run, sources, keyed, { bundle_id, manif
         ...said,
         status: manifest.status as BundleFields['status'],
         generator,
+        metrics: { ...fields.metrics, ...pictureMetrics(manifest) },
         context: { ...fields.context, reused_from: bundle_id },
       }),
     );

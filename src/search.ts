@@ -67,6 +67,10 @@ export function gatherHits(limit: number) {
 
 const WORSE = { ok: 0, partial: 1, error: 2 } as const;
 
+/** How a step ended: a command that failed is an error, whatever its picture is. */
+export const endOf = ({ status, exit_code, signal, lost }: ShownStep): ShownStep['status'] =>
+  lost || exit_code || signal ? 'error' : status;
+
 /** Gathers the steps of 1 to `total`, given in order, into at most `limit` buckets of equal length. */
 export function gatherBuckets(total: number, limit: number) {
   const size = Math.max(1, Math.ceil(total / Math.max(1, limit)));

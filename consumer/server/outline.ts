@@ -1,5 +1,5 @@
 // What the filmstrip needs of every step, kept small: read once, in slices, and then only what is new.
-import { gatherBuckets } from '../../src/search.js';
+import { endOf, gatherBuckets } from '../../src/search.js';
 import type { Bucket, ShownStep } from '../../src/stream.js';
 import { inSlices } from './slices.js';
 
@@ -19,7 +19,7 @@ export function outlineOf(steps: (from: number, to: number) => ShownStep[]): Out
 
   const keep = (from: number, to: number) => {
     for (const step of steps(from, to)) {
-      status.push(step.status);
+      status.push(endOf(step));
       changed.push(step.changed);
       times.push(step.published_at === null ? Number.NaN : Date.parse(step.published_at));
     }

@@ -7,6 +7,7 @@ import type { State } from './state.js';
 import { StepList } from './steplist.js';
 import type { Theme } from './theme.js';
 import { TopBar } from './topbar.js';
+import { visible } from './words.js';
 
 const PANES = [
   ['steps', 'Steps'],
@@ -16,10 +17,26 @@ const PANES = [
 
 export function App({ state, theme }: { state: State; theme: Theme }) {
   const left = state.source.leftOut;
+  const session = state.session.value;
+  const link = state.link.value;
+  const notices = [
+    ...(left.length > 0 ? [`Left out of this page: ${left.join('; ')}.`] : []),
+    ...(state.notice.value === null ? [] : [visible(state.notice.value)]),
+    ...(link.state === 'offline' ? [link.detail] : []),
+    ...(session
+      ? session.problems.slice(0, 3).map((problem) => `The session has a problem: ${visible(problem)}`)
+      : []),
+  ];
   return (
     <div class="app" data-pane={state.pane.value}>
       <TopBar state={state} theme={theme} />
-      {left.length > 0 ? <p class="notice">Left out of this page: {left.join('; ')}.</p> : null}
+      <div>
+        {notices.map((words) => (
+          <p key={words} class="notice">
+            {words}
+          </p>
+        ))}
+      </div>
       <div class="body">
         <StepList state={state} />
         <Stage state={state} theme={theme} />

@@ -57,7 +57,15 @@ export function Filmstrip({ state }: { state: State }) {
         </button>
       </div>
       <div class="film-body">
-        <div class="film-thumbs" role="group" aria-label="Steps around the selected one">
+        <div
+          class="film-thumbs"
+          role="group"
+          aria-label="Steps around the selected one"
+          ref={(element) => {
+            // Few steps fill the width too, so that each stands over its bar.
+            if (element) element.style.gridTemplateColumns = `repeat(${shown.length}, minmax(0, 1fr))`;
+          }}
+        >
           {shown.map((index) => {
             const step = state.steps.at(index);
             const ended = step && outcome(step);
@@ -142,7 +150,8 @@ function Strip({ state }: { state: State }) {
       const [left, right] = [x(from), x(from + count)];
       const tall = 2 + (changed ?? 0) ** 0.5 * (base - 4);
       pen.fillStyle = colour(status === 'error' ? '--bad' : status === 'partial' ? '--warn' : '--bar');
-      const high = status === 'error' ? Math.max(tall, base / 2) : tall;
+      // What failed is seen even where nothing changed.
+      const high = status === 'error' ? Math.max(tall, 7) : tall;
       pen.fillRect(left, base - high, Math.max(1, right - left - (right - left > 3 ? 1 : 0)), high);
     }
     pen.fillStyle = colour('--accent');

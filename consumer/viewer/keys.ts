@@ -119,7 +119,14 @@ export function listenForKeys(state: State, theme: Theme): void {
     if (event.key === 'Escape') {
       state.panel.value = null;
       state.blaming.value = false;
-      if (isTyping(event.target)) (event.target as HTMLElement).blur();
+      if (!isTyping(event.target)) return;
+      const field = event.target as HTMLInputElement;
+      // Left to itself the browser empties the field without a word, and what was typed is searched all the same.
+      if (field.id === 'search') {
+        event.preventDefault();
+        state.search({ ...state.query.value, words: '' });
+      }
+      field.blur();
       return;
     }
     if (isTyping(event.target) || state.panel.value === 'sessions' || state.panel.value === 'filters') return;

@@ -13,6 +13,8 @@ import type { Listener, Source } from './source.js';
 const RETRIES = [200, 500, 1000, 2000, 5000];
 const ANSWER_MS = 30_000;
 const PROBE_MS = 4000;
+const OFFLINE =
+  'The server cannot be reached. This page tries again by itself; a server that was started anew prints a new address.';
 
 type Answer = Extract<ServerMessage, { id: number }>;
 type Asked = Exclude<PageMessage, { type: 'hello' }>;
@@ -27,7 +29,9 @@ interface Waiting {
 export function liveSource(): Source {
   let socket: WebSocket | null = null;
   let listener: Listener | null = null;
+  /** The session that is asked for, and the one that is shown: files are asked of the latter. */
   let session: string | null = null;
+  let shown: string | null = null;
   let cursor: string | null = null;
   let attempt = 0;
   let retry = 0;
@@ -63,7 +67,7 @@ export function liveSource(): Source {
       socket = null;
       if (over) return;
       const wait = RETRIES[Math.min(attempt++, RETRIES.length - 1)]!;
-      listener?.onLink('offline', 'the server cannot be reached; trying again');
+      listener?.onLink('offline', OFFLINE);
       retry = window.setTimeout(connect, wait);
     });
   };
@@ -83,6 +87,7 @@ export function liveSource(): Source {
           return end('the server is of another version; load the page again');
         cursor = message.cursor;
         session = message.session.key;
+        shown = session;
         if (message.resumed) {
           listener?.onSessions(message.sessions);
           if (message.steps.length > 0) listener?.onSteps(message.steps);
@@ -113,9 +118,10 @@ export function liveSource(): Source {
         const asked = message.id === null ? undefined : waiting.get(message.id);
         if (asked) settle(message.id!, () => asked.fail(new Error(message.message)));
         else if (message.code === 'protocol') end(message.message);
-        else if (message.code === 'not_found' && session !== null) {
-          // A link to a session that is no more: the newest is shown instead.
-          session = null;
+        else if (message.code === 'not_found' && session !== null && session !== shown) {
+          // A link to a session that is not there: what was shown stays, or the newest is shown instead.
+          listener?.onMissing(session);
+          session = shown;
           cursor = null;
           hello();
         } else listener?.onLink('behind', message.message);
@@ -159,7 +165,7 @@ export function liveSource(): Source {
     });
 
   const addressOf = ({ bundle, path, sha256 }: ShownFile): string => {
-    const parts = [session ?? '', bundle, ...path.split('/')].map(encodeURIComponent).join('/');
+    const parts = [shown ?? '', bundle, ...path.split('/')].map(encodeURIComponent).join('/');
     return `/file/${parts}${sha256 ? `?v=${sha256.replace(/^sha256:/, '')}` : ''}`;
   };
   // Sleep and lost networks are noticed at once, not after the next wait.

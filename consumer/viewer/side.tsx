@@ -30,7 +30,7 @@ export function Side({ state }: { state: State }) {
         </div>
       )}
       {step.label ? <p class="label">{visible(step.label)}</p> : null}
-      {step.note ? <p class="lines">{visible(step.note, true)}</p> : null}
+      {step.note ? <p class="note-text">{visible(step.note, true)}</p> : null}
       {ended ? <p class={ended.tone}>{sentence(step)}</p> : null}
       {state.detailProblem.value ? <p class="bad">{state.detailProblem.value}</p> : null}
       {detail?.problems.map(({ kind, where, detail: words }) => (

@@ -28,6 +28,8 @@ export interface Listener {
   onSessions(sessions: ShownSession[]): void;
   /** Notes of the session shown, some of them for the second time; nobody has to want them. */
   onNotes?(notes: Note[]): void;
+  /** The session that was asked for is not there; another follows. */
+  onMissing(session: string): void;
   /** `detail` says why, for people. */
   onLink(link: Link, detail: string): void;
 }

@@ -53,6 +53,8 @@ export function createState(source: Source) {
   const said = signal('');
   let asked: Place = NOWHERE;
   let writing = false;
+  /** Said above the page until something else is done. */
+  const notice = signal<string | null>(null);
 
   const first = computed(() => session.value?.first_step ?? 1);
   const current = computed<ShownStep | null>(() => {
@@ -158,11 +160,14 @@ export function createState(source: Source) {
 
   // The address follows what is shown: a new entry for another step or session, so that Back works.
   let shown = '';
+  /** The address as it was last written or read: a change of it is told twice by some browsers. */
+  let handled = location.hash;
   effect(() => {
     const now = place();
     if (!now.session || writing) return;
     const next = writeLink(now);
     const where = `${now.session}/${now.step}`;
+    handled = next;
     if (next === location.hash) return;
     try {
       if (shown !== '' && shown !== where && !playing.peek()) history.pushState(null, '', next);
@@ -193,6 +198,9 @@ export function createState(source: Source) {
     shown = `${session.value?.key}/${to.step}`;
   };
   const onAddress = () => {
+    if (location.hash === handled) return;
+    handled = location.hash;
+    notice.value = null;
     const to = readLink(location.hash);
     if (to.session && to.session !== session.value?.key && source.kind === 'live') {
       asked = to;
@@ -239,6 +247,10 @@ export function createState(source: Source) {
         refreshOutline();
         if (hits.value) search({ ...query.value });
       },
+      onMissing(key) {
+        notice.value = `There is no session ${key} here.`;
+        asked = NOWHERE;
+      },
       onSession(now) {
         session.value = now;
       },
@@ -284,6 +296,7 @@ export function createState(source: Source) {
     fact,
     panel,
     pane,
+    notice,
     said,
     select,
     follow,

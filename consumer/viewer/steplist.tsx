@@ -139,7 +139,7 @@ function Row({ index, step, top, selected, state, place, count }: RowProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
     <div
-      class={`row${selected ? ' selected' : ''}${ended ? ` ${ended.tone}` : ''}`}
+      class={`step-row${selected ? ' selected' : ''}${ended ? ` ${ended.tone}` : ''}`}
       id={`step-${index}`}
       role="option"
       aria-selected={selected}

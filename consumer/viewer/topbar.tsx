@@ -113,9 +113,12 @@ function Search({ state }: { state: State }) {
         value={query.words}
         onInput={({ currentTarget }) => state.search({ ...query, words: currentTarget.value })}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter') return;
+          const by = { Enter: event.shiftKey ? 1 : -1, ArrowDown: -1, ArrowUp: 1 }[event.key];
+          if (by === undefined) return;
           event.preventDefault();
-          state.select(state.neighbour(event.shiftKey ? 1 : -1));
+          state.select(state.neighbour(by as 1 | -1));
+          // From here on the arrow keys go from hit to hit.
+          if (event.key === 'Enter') event.currentTarget.blur();
         }}
       />
       <button

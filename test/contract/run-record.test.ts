@@ -295,6 +295,10 @@ describe('what it is shown with', () => {
     expect(statSync(second.render).ino).toBe(statSync(first.render).ino);
     const { manifest, step } = await newest(project);
     expect([manifest.context.reused_from, manifest.cache_key]).toEqual(['bundle_001', null]);
+    // The same pictures, so what was told of them holds: without tiles nobody could say what changed since.
+    const drawn = JSON.parse(readFileSync(first.manifest_path, 'utf8'));
+    expect(manifest.metrics.tiles).toEqual(drawn.metrics.tiles);
+    expect(manifest.metrics.tiles.hashes).toMatch(/^[0-9a-f]{8}/);
     expect([step.stage_label, step.cached]).toEqual(['look', false]);
     expect(manifest.artifacts.map(({ artifact_id }: any) => artifact_id)).toEqual([
       'hero',

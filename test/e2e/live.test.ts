@@ -1,4 +1,5 @@
 // The page with a server behind it: what it does in any case, and what it does while the recording goes on.
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { browserPages, pageTest, type Watching, watching } from '../helpers/page.js';
@@ -119,4 +120,70 @@ test('other sessions of the root are in a menu, the newest first', async () => {
   await details(page).getByText('disc --number 30').first().waitFor();
   await page.goBack();
   await shows(page, 2);
+});
+
+test('a link to a session that is not there says so, and leaves the page as it is', async () => {
+  const { session, server } = await growing(3);
+  const page = await pages.open(server.url);
+  await shows(page, 3);
+  await page.evaluate(() => {
+    (globalThis as any).location.hash = '#/session_099/step-0001';
+  });
+  await page.getByText('There is no session session_099 here.').waitFor();
+  await page
+    .getByText(/^\W*live$/)
+    .first()
+    .waitFor();
+  await addStep(session, 4);
+  await shows(page, 4);
+  await pictured(page);
+});
+
+test('a session whose folder is removed says so, and keeps what was seen', async () => {
+  const { session, server } = await growing(2);
+  const page = await pages.open(server.url);
+  await shows(page, 2);
+  rmSync(session.dir, { recursive: true, force: true });
+  await page
+    .getByText(/The session has a problem/)
+    .first()
+    .waitFor();
+  expect(await list(page).getByRole('option').count()).toBe(2);
+});
+
+test('Escape ends a search at once; Enter leads to the hit and leaves the field', async () => {
+  const { server } = await growing(3);
+  const page = await pages.open(server.url);
+  await shows(page, 3);
+  await page.keyboard.press('/');
+  await page.keyboard.type('zzzz');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => list(page).getByRole('option').count()).toBe(3);
+  await page.keyboard.press('/');
+  await page.keyboard.type('disc');
+  await page.getByText('3 hits').waitFor();
+  await page.keyboard.press('Enter');
+  await shows(page, 2);
+  await page.keyboard.press('ArrowLeft');
+  await shows(page, 1);
+});
+
+test('a text has lines of a text, and a note keeps its width beside it', async () => {
+  const page = await pages.open(`${kinds.url}#/session_001/step-0003`);
+  await shows(page, 3);
+  const note = details(page).locator('.note-text');
+  const width = () => note.evaluate((element: any) => element.clientWidth);
+  const before = await width();
+  await page.keyboard.press('ArrowRight');
+  await page.evaluate(() => {
+    (globalThis as any).location.hash = '#/session_001/step-0010?tab=terminal';
+  });
+  const line = page.locator('main .lines .row').first();
+  await line.waitFor();
+  expect(await line.evaluate((element: any) => element.offsetHeight)).toBeLessThan(30);
+  await page.evaluate(() => {
+    (globalThis as any).location.hash = '#/session_001/step-0003';
+  });
+  await shows(page, 3);
+  expect(await width()).toBe(before);
 });

@@ -2,7 +2,7 @@
 // share of the file is used up.
 import { gzipSync } from 'node:zlib';
 import type { Recording } from '../../../src/formats/seen.js';
-import { gatherBuckets } from '../../../src/search.js';
+import { endOf, gatherBuckets } from '../../../src/search.js';
 import type { Shower } from '../../../src/shown.js';
 import {
   type Bucket,
@@ -65,11 +65,11 @@ export function takeSteps({ recording, shower, from, to, bytes, onProgress }: St
     used += text.length;
     for (const step of piece.steps.toReversed())
       if (step.bundle) take(bundles, shower, step.bundle, step.index);
-    const steps = piece.steps.map(({ index, status, changed, published_at }) => ({
-      index,
-      status,
-      changed,
-      published_at,
+    const steps = piece.steps.map((step) => ({
+      index: step.index,
+      status: endOf(step),
+      changed: step.changed,
+      published_at: step.published_at,
     }));
     packed.unshift({ text, keys: Object.keys(piece.bundles), steps });
     first = begin;
