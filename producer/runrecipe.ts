@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monotonicMs } from '../src/clock.js';
+import { errnoOf } from '../src/errors.js';
 import type { Stage } from '../src/stage.js';
 import { type NamedRecipe, RENDERERS } from './config.js';
 import { diesWithUs, networkFence } from './isolate.js';
@@ -102,7 +103,7 @@ export async function runRecipe(stage: Stage, input: RecipeRun): Promise<RecipeR
       }),
     );
   } finally {
-    rmSync(tmp, { recursive: true, force: true });
+    removeTemporary(tmp);
   }
   for (const run of done) run.runs = run.runs.filter(Boolean);
   return { units: done, fenced: fence && fence.before().length > 0 };
@@ -119,6 +120,18 @@ async function inParallel(jobs: (() => Promise<void>)[]): Promise<void> {
     for (let job = waiting.shift(); job; job = waiting.shift()) await job();
   };
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), jobs.length) }, worker));
+}
+
+/**
+ * What was just killed may still be writing for a moment: it is tried again for a second or two. What stays all the same
+ * is no reason to lose the step; in the stage it is swept with it.
+ */
+function removeTemporary(tmp: string): void {
+  try {
+    rmSync(tmp, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EBUSY', 'EPERM', 'EACCES'].includes(errnoOf(error) ?? '')) throw error;
+  }
 }
 
 /** In the stage, so that what a killed capture leaves is swept with it. */

@@ -28,7 +28,8 @@ export function openStage(session: string, { redact = true }: { redact?: boolean
 
 /** Empties the stage for another try. */
 export function resetStage(stage: Stage): void {
-  rmSync(stage.dir, { recursive: true, force: true });
+  // A renderer that was just killed may still be writing for a moment.
+  rmSync(stage.dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
   stage.artifacts.length = 0;
   makeDir(stage.out);
   makeDir(stage.bundle);
