@@ -6,18 +6,23 @@ import { temporary, write } from '../helpers/project.js';
 import { captureWith } from './program.js';
 
 test.each([
-  ['graphviz', 'a.dot', 'dot', 'graphviz'],
+  ['graphviz', 'a.dot', 'dot and gc', 'graphviz'],
   ['inkscape', 'a.svg', 'inkscape', 'inkscape'],
-  ['pdf', 'a.pdf', 'pdftoppm', 'poppler-utils'],
-  ['latex', 'a.tex', 'pdflatex', 'texlive-latex-base'],
-  ['office', 'a.odt', 'soffice', 'libreoffice'],
-  ['video', 'a.mp4', 'ffmpeg', 'ffmpeg'],
-  ['audio', 'a.wav', 'ffmpeg', 'ffmpeg'],
+  ['pdf', 'a.pdf', 'pdftoppm and pdfinfo', 'poppler-utils'],
+  ['latex', 'a.tex', 'pdflatex and pdftoppm', 'texlive-latex-base poppler-utils'],
+  ['office', 'a.odt', 'soffice and pdftoppm', 'libreoffice poppler-utils'],
+  ['video', 'a.mp4', 'ffmpeg and ffprobe', 'ffmpeg'],
+  ['audio', 'a.wav', 'ffmpeg and ffprobe', 'ffmpeg'],
   ['mlt', 'a.mlt', 'melt', 'melt'],
-  ['notebook', 'a.ipynb', 'jupyter-nbconvert', 'jupyter-nbconvert'],
+  [
+    'notebook',
+    'a.ipynb',
+    'jupyter-nbconvert, chromium and pdftoppm',
+    'jupyter-nbconvert chromium poppler-utils',
+  ],
   ['web', 'index.html', 'chromium', 'chromium'],
   ['web-url', 'index.html', 'chromium', 'chromium'],
-])('%s without its program', async (recipe, source, program, debian) => {
+])('%s without its program', async (recipe, source, programs, debian) => {
   const folder = temporary();
   write(folder, { [`project/${source}`]: 'x' });
   const PATH = join(folder, 'empty');
@@ -28,6 +33,8 @@ test.each([
   });
   expect(result).toMatchObject({ status: 'error', render: null });
   expect(result['warnings']).toEqual([
-    `renderer_missing: ${program} is not there; Debian has it in the package ${debian}`,
+    programs.includes(' and ')
+      ? `renderer_missing: ${programs} are not there; Debian has them in the package${debian.includes(' ') ? 's' : ''} ${debian}`
+      : `renderer_missing: ${programs} is not there; Debian has it in the package ${debian}`,
   ]);
 });
