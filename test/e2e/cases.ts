@@ -87,9 +87,10 @@ export function pageCases({ name, open, test }: Way): void {
       await shows(page, STEPS.newest);
       await row(page, STEPS.changed).click();
       await shows(page, STEPS.changed);
-      const facts = await details(page).textContent();
-      expect(facts).toMatch(/disc\s*2\s*\+1/);
-      expect(facts).toMatch(/colour\s*green\s*was red/);
+      // The facts come with the step's detail, a moment after the step itself.
+      const facts = () => details(page).textContent();
+      await expect.poll(facts, { timeout: 20_000 }).toMatch(/disc\s*2\s*\+1/);
+      await expect.poll(facts).toMatch(/colour\s*green\s*was red/);
     });
 
     test('failed, killed, partial and lost steps say so in words, in the list and beside it', async () => {
@@ -126,6 +127,8 @@ export function pageCases({ name, open, test }: Way): void {
       await shows(page, STEPS.hostile);
       await pictured(page);
       await details(page).getByText(HOSTILE.note.split('\n')[1]!).waitFor();
+      // The last that comes of a step: its warnings, with its detail.
+      await details(page).getByRole('heading', { name: 'Warnings' }).waitFor();
       const words = (await details(page).textContent()) ?? '';
       expect(words).toContain('</script><img src=x onerror="document.title=1">');
       expect(words).toContain(HOSTILE.label);
