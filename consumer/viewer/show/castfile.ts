@@ -1,12 +1,10 @@
 // Reads asciicast v2 (docs.asciinema.org/manual/asciicast/v2) for playing. Pure.
+import { castLine, resizedTo, screenSize } from '../../../src/asciicast.js';
 
 /** Nothing happens for longer than this, in seconds: longer silences are told as this long. */
 export const IDLE_S = 2;
 /** So much of a file is played; what lies behind is left out, in words. */
 export const CAST_BYTES = 20e6;
-/** A screen larger than this is no terminal, and would only take memory. */
-const MOST = { columns: 500, rows: 200 };
-
 export interface CastEvent {
   /** Seconds from the start, silences shortened. */
   at: number;
@@ -31,11 +29,11 @@ export interface Cast {
 /** Throws where there is no header, in words. */
 export function readCast(text: string): Cast {
   const first = text.slice(0, text.indexOf('\n') === -1 ? text.length : text.indexOf('\n'));
-  const header = parsed(first) as { version?: unknown; width?: unknown; height?: unknown } | undefined;
+  const header = castLine(first) as { version?: unknown; width?: unknown; height?: unknown } | null;
   if (header === null || typeof header !== 'object' || header.version !== 2)
     throw new Error('It is no asciicast of version 2.');
   const cast: Cast = {
-    ...sized(header.width, header.height),
+    ...screenSize(header.width, header.height),
     events: [],
     length: 0,
     skipped: 0,
@@ -45,7 +43,7 @@ export function readCast(text: string): Cast {
   let before = 0;
   for (const line of text.slice(first.length + 1).split('\n')) {
     if (line.trim() === '') continue;
-    const event = parsed(line);
+    const event = castLine(line);
     if (!Array.isArray(event) || typeof event[0] !== 'number' || typeof event[2] !== 'string') {
       cast.damaged++;
       continue;
@@ -57,27 +55,10 @@ export function readCast(text: string): Cast {
     cast.skipped += Math.max(0, passed - IDLE_S);
     cast.length += Math.min(passed, IDLE_S);
     const at = cast.length;
-    const size = code === 'r' && /^(\d{1,5})x(\d{1,5})$/.exec(data);
+    const size = resizedTo(code, data);
     if (code === 'o') cast.events.push({ at, output: data });
-    else if (size) cast.events.push({ at, size: sized(Number(size[1]), Number(size[2])) });
+    else if (size) cast.events.push({ at, size });
     else if (code === 'm' && data !== '') cast.markers.push({ at, text: data });
   }
   return cast;
-}
-
-const sized = (width: unknown, height: unknown) => ({
-  columns: within(width, 80, MOST.columns),
-  rows: within(height, 24, MOST.rows),
-});
-
-const within = (value: unknown, standard: number, most: number): number =>
-  typeof value === 'number' && Number.isInteger(value) && value > 0 ? Math.min(value, most) : standard;
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    // SyntaxError: a recording that was cut off.
-    return undefined;
-  }
 }
