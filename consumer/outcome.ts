@@ -1,6 +1,5 @@
 // How a step came out, by shape and by word, so that no colour is needed to tell: `●` all well, `◐` rendered in part,
 // `✗` the command failed, or nothing could be rendered. The words say which.
-import type { Style } from '../src/cli.js';
 
 const SHAPES = {
   ok: ['green', '●', 'ok'],
@@ -13,7 +12,7 @@ export const MARKS_HELP = `Marks: ● all well; ◐ rendered in part; ✗ the co
 rendered, or the step is lost. Where the locale has no such characters, words: ok, partial, failed.`;
 
 export interface Outcome {
-  style: Style;
+  style: (typeof SHAPES)[keyof typeof SHAPES][0];
   /** A shape, or the word for it where the locale has no such characters. */
   mark: string;
   /** What went wrong, of the command first: `exit 3`, `SIGINT`, `not rendered`, `partial`; empty where all is well. */

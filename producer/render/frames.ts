@@ -1,5 +1,7 @@
 // The frames of a time-lapse: a step's picture, as large as fits, and beside it (or below, in an upright film) which
 // step it is, how it came out, its command, and the few before it.
+
+import type { FilmFrame as Frame, Tone } from '../../src/filmframe.js';
 import { drawOwn } from './draw.js';
 import type { Fonts } from './fonts.js';
 import { type Picture, paste } from './picture.js';
@@ -7,27 +9,6 @@ import { fitInto } from './scale.js';
 import type { Cell, Colour } from './screen.js';
 import { screenSvg } from './screensvg.js';
 import { lineOf, linesOf, type Span } from './words.js';
-
-export type Tone = 'green' | 'yellow' | 'red';
-
-/** What a frame says. All of it is untrusted. */
-export interface Frame {
-  /** What its file is called. */
-  name: string;
-  step: string;
-  of: string;
-  title: string;
-  when: string;
-  outcome: { tone: Tone; text: string };
-  command: string;
-  headline: string;
-  /** Earlier ones, the newest first. */
-  before: { step: string; tone: Tone; mark: string; command: string }[];
-  /** How much of the film is over with this frame, 0 to 1. */
-  done: number;
-  /** Files to show, the first that can be read. */
-  pictures: string[];
-}
 
 export interface Size {
   width: number;

@@ -4,9 +4,10 @@
 // plan that cannot be read.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FilmFrame as Frame } from '../../src/filmframe.js';
 import { FONT_FOLDER, systemFonts } from '../render/arguments.js';
 import { openFonts } from '../render/fonts.js';
-import { drawFrame, type Frame, layoutOf, type Size, staged } from '../render/frames.js';
+import { drawFrame, layoutOf, type Size, staged } from '../render/frames.js';
 import { loadPicture } from '../render/load.js';
 import { onGround, type Picture } from '../render/picture.js';
 import { encodePng } from '../render/png.js';

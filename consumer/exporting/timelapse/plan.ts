@@ -1,6 +1,8 @@
 // A session as a film: which frames there are, what they say, and how long each is seen. Reads only.
+
 import { join } from 'node:path';
 import { PreviewError } from '../../../src/errors.js';
+import type { FilmFrame } from '../../../src/filmframe.js';
 import type { Recording } from '../../../src/formats/seen.js';
 import { inside } from '../../../src/inside.js';
 import { type Shower, shower } from '../../../src/shown.js';
@@ -23,19 +25,8 @@ export type Pace =
   /** As it was recorded, `speed` times as fast, with no wait longer than `idleLimit` seconds before that. */
   | { by: 'time'; idleLimit: number; speed: number };
 
-/** What the renderer draws of a step; see producer/render/frames.ts. */
-export interface Frame {
-  name: string;
-  step: string;
-  of: string;
-  title: string;
-  when: string;
-  outcome: { tone: string; text: string };
-  command: string;
-  headline: string;
-  before: { step: string; tone: string; mark: string; command: string }[];
-  done: number;
-  pictures: string[];
+/** What the renderer draws of a step, and for how long it is shown. */
+export interface Frame extends FilmFrame {
   duration_s: number;
 }
 
