@@ -1,4 +1,5 @@
 // Two bundles' facts and files side by side. Pure, and runs in a browser too.
+import { isObject } from '../object.js';
 
 /** A fact before and after; null where a bundle does not have it. */
 export interface FactChange {
@@ -37,19 +38,16 @@ function flat(
   depth = 0,
 ): Map<string, unknown> {
   for (const [key, value] of Object.entries(facts)) {
-    if (isRecord(value) && Object.keys(value).length > 0 && depth < DEPTH)
+    if (isObject(value) && Object.keys(value).length > 0 && depth < DEPTH)
       flat(value, `${prefix}${key}.`, into, depth + 1);
     else into.set(prefix + key, value);
   }
   return into;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
-    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );
 
 /** What is compared of a bundle's file: where it lies in the bundle, and its hash. */
