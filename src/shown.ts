@@ -232,9 +232,6 @@ export const fileOf = (artifact: Artifact, bundle: string): ShownFile => ({
   height: numberOr(artifact.height),
 });
 
-/** So far back the facts of an earlier step are looked for. */
-const BACK = 50;
-
 function detailOf(
   recording: Recording,
   index: number,
@@ -246,7 +243,7 @@ function detailOf(
   const dir = recording.bundleDir(step);
   const bundle = dir === null ? null : recording.readBundle(dir);
   const recipe = step['recipe'];
-  const earlier = recording.steps(Math.max(1, index - BACK), index - 1).value.reverse();
+  const earlier = recording.steps(Math.max(1, index - STREAM_LIMITS.factsBack), index - 1).value.reverse();
   const before =
     index > 1
       ? earlier.find((each) => each['recipe'] === recipe && hasFacts(looksOf(each, recording)))

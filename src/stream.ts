@@ -27,6 +27,8 @@ export const STREAM_LIMITS = {
   text: 400,
   /** Notes that a page is told at first, the newest. */
   notes: 500,
+  /** So far back the facts of an earlier step are looked for. */
+  factsBack: 50,
   /** Sessions in a listing, the newest first. */
   sessions: 200,
 } as const;

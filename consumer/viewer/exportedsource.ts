@@ -20,8 +20,6 @@ import {
 import { shownAs } from './shownas.js';
 import type { Listener, Source } from './source.js';
 
-/** So far back the facts of an earlier step are looked for. */
-const BACK = 50;
 /** Unpacked pieces that are kept. */
 const KEPT = 8;
 
@@ -76,7 +74,7 @@ export function exportedSource(): Source {
     if (!found) return null;
     const bundle = await bundleOf(found.step.bundle);
     let before: ShownDetail['before'] = null;
-    for (const { step } of (await stepsBetween(index - BACK, index - 1)).reverse()) {
+    for (const { step } of (await stepsBetween(index - STREAM_LIMITS.factsBack, index - 1)).reverse()) {
       if (step.recipe !== found.step.recipe) continue;
       const facts = await factsOf(step);
       if (Object.keys(facts).length === 0) continue;
@@ -93,11 +91,14 @@ export function exportedSource(): Source {
     };
   };
 
+  /** All steps in order, a piece at a time. */
+  async function* allSteps(): AsyncGenerator<ShownStep> {
+    for (let at = 0; at <= pieceAt(head.last); at++) yield* (await piece(at)).steps;
+  }
+
   const search = async (query: Query): Promise<Hits> => {
     const { hits, add } = gatherHits(STREAM_LIMITS.hits);
-    for (let at = head.first; at <= head.last; at++) {
-      const [{ step } = { step: undefined }] = await stepsBetween(at, at);
-      if (!step) continue;
+    for await (const step of allSteps()) {
       const bundle = query.words.trim() ? await bundleOf(step.bundle) : null;
       if (matches(step, query, searchedText(bundle?.manifest ?? null, bundle?.summary ?? null)))
         add(step.index);
@@ -159,10 +160,9 @@ export function exportedSource(): Source {
     outline: async () => head.outline,
     async series(fact) {
       const { points, add } = gatherSeries(head.last, STREAM_LIMITS.points);
-      for (let at = head.first; at <= head.last; at++) {
-        const [found] = await stepsBetween(at, at);
-        const facts = found ? await factsOf(found.step) : {};
-        if (Object.hasOwn(facts, fact)) add(at, facts[fact]);
+      for await (const step of allSteps()) {
+        const facts = await factsOf(step);
+        if (Object.hasOwn(facts, fact)) add(step.index, facts[fact]);
       }
       return points;
     },

@@ -1,9 +1,9 @@
 // What the page shows, as signals, and what changes it. Components read these and call the functions; nothing else
 // holds state that outlives a component.
 import { batch, computed, effect, signal } from '@preact/signals';
-import { isEmpty } from '../../src/search.js';
-import type { Bucket, Hits, Query, ShownDetail, ShownSession, ShownStep } from '../../src/stream.js';
+import type { Bucket, ShownDetail, ShownSession, ShownStep } from '../../src/stream.js';
 import { isPlaying } from './clip.js';
+import { createFinder, NO_QUERY } from './finder.js';
 import { NOWHERE, type Place, readLink, writeLink } from './links.js';
 import type { Link, Source } from './source.js';
 import { holdSteps } from './steps.js';
@@ -14,9 +14,6 @@ export const MODES = ['side', 'swipe', 'onion', 'difference', 'blink'] as const;
 export type Mode = (typeof MODES)[number];
 
 const BUCKETS = 600;
-const NO_QUERY: Query = { words: '' };
-/** Between a key and the search for what was typed. */
-const TYPING_MS = 150;
 
 export function createState(source: Source) {
   const steps = holdSteps(source);
@@ -37,8 +34,6 @@ export function createState(source: Source) {
   const blaming = signal(false);
   const detail = signal<ShownDetail | null>(null);
   const detailProblem = signal<string | null>(null);
-  const query = signal<Query>(NO_QUERY);
-  const hits = signal<Hits | null>(null);
   const outline = signal<Bucket[]>([]);
   const playing = signal(false);
   const speed = signal(1);
@@ -80,18 +75,9 @@ export function createState(source: Source) {
     } else following.value = false;
   };
 
+  const { query, hits, search, neighbourOf } = createFinder(source);
   /** The step beside the selected one that is asked for; all of them where nothing is searched. */
-  const neighbour = (direction: 1 | -1): number => {
-    const from = selected.value;
-    const found = hits.value;
-    if (!found) return from + direction;
-    const ranges = direction === 1 ? found.ranges : found.ranges.toReversed();
-    for (const [low, high] of ranges) {
-      if (direction === 1 && high > from) return Math.max(low, from + 1);
-      if (direction === -1 && low < from) return Math.min(high, from - 1);
-    }
-    return from;
-  };
+  const neighbour = (direction: 1 | -1): number => neighbourOf(selected.value, direction);
 
   let outlineWanted = false;
   const refreshOutline = () => {
@@ -112,37 +98,27 @@ export function createState(source: Source) {
     );
   };
 
-  let typed = 0;
-  const search = (wanted: Query) => {
-    query.value = wanted;
-    clearTimeout(typed);
-    if (isEmpty(wanted)) {
-      hits.value = null;
-      return;
-    }
-    typed = window.setTimeout(() => {
-      source.search(wanted).then(
-        (found) => {
-          if (query.value === wanted) hits.value = found;
-        },
-        () => {},
-      );
-    }, TYPING_MS);
-  };
-
-  // What is known of the selected step is asked for anew when it changes.
+  // What is known of the selected step is asked for when it changes, and not again while it is on its way.
+  let underWay = '';
   effect(() => {
     const index = selected.value;
     steps.version.value;
-    if (index === 0 || detail.peek()?.index === index) return;
+    const wanted = `${session.peek()?.key} ${index}`;
+    if (index === 0 || detail.peek()?.index === index || underWay === wanted) return;
+    underWay = wanted;
     detailProblem.value = null;
+    const done = () => {
+      if (underWay === wanted) underWay = '';
+    };
     source.detail(index).then(
       (found) => {
+        done();
         if (selected.peek() !== index) return;
         detail.value = found;
         if (found === null) detailProblem.value = 'nothing can be read of this step';
       },
       (error: Error) => {
+        done();
         if (selected.peek() === index) detailProblem.value = error.message;
       },
     );
@@ -222,6 +198,7 @@ export function createState(source: Source) {
           steps.reset(snapshot.steps);
           if (other) {
             detail.value = null;
+            underWay = '';
             selected.value = 0;
             outline.value = [];
             search(NO_QUERY);
